@@ -1,0 +1,79 @@
+"""Options of a ruleset: declared once as fields of a frozen dataclass, read from untrusted values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from rummyarena_rules.ruleset import Reason, Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The values of an option: `words` says them to people, `accepts` tells them from others."""
+
+    words: str
+    accepts: Callable[[object], bool]
+
+
+def choice(default: Any, *others: Any, meaning: str) -> Any:
+    """Declares an option that is one of a few words or numbers, the default first."""
+    values = (default, *others)
+    words = ", ".join(str(value) for value in values[:-1]) + f" or {values[-1]}"
+    return _option(default, meaning, Allowed(words, lambda value: type(value) in (str, int) and value in values))
+
+
+def switch(*, meaning: str, default: bool = False) -> Any:
+    """Declares an option that is true or false."""
+    return _option(default, meaning, Allowed("true or false", lambda value: type(value) is bool))
+
+
+def whole(default: int, *, least: int, most: int | None = None, meaning: str) -> Any:
+    """Declares an option that is a whole number in a range."""
+    words = f"a whole number, {least} or more" if most is None else f"a whole number from {least} to {most}"
+
+    def accepts(value: object) -> bool:
+        return type(value) is int and least <= value and (most is None or value <= most)
+
+    return _option(default, meaning, Allowed(words, accepts))
+
+
+T = TypeVar("T")
+
+
+def read_options(kind: type[T], raw: Mapping[str, object]) -> T | list[Refusal]:
+    """Returns the options with defaults for what is not named, or a refusal for each bad name and value."""
+    declared = {one.name: one for one in option_fields(kind)}
+    refusals = [_unknown(name, declared) for name in raw if name not in declared]
+    refusals += [
+        Refusal(Reason.BAD_OPTION, f"option {name} = {raw[name]!r}: allowed is {allowed.words}")
+        for name, allowed in ((name, one.metadata["allowed"]) for name, one in declared.items())
+        if name in raw and not allowed.accepts(raw[name])
+    ]
+    return refusals or kind(**raw)
+
+
+def option_fields(kind: type[Any]) -> tuple[Field[Any], ...]:
+    """Returns the declared options: metadata `meaning` and `allowed`, and the default."""
+    return fields(kind)
+
+
+def changed_options(options: Any) -> dict[str, object]:
+    """Returns the options that differ from their defaults, in the order of their declaration."""
+    return {
+        one.name: getattr(options, one.name)
+        for one in option_fields(type(options))
+        if getattr(options, one.name) != one.default
+    }
+
+
+def _option(default: Any, meaning: str, allowed: Allowed) -> Any:
+    return field(default=default, metadata={"meaning": meaning, "allowed": allowed})
+
+
+def _unknown(name: str, declared: Mapping[str, object]) -> Refusal:
+    near = get_close_matches(name, declared, n=1)
+    hint = f"did you mean {near[0]}?" if near else "the options are " + ", ".join(declared)
+    return Refusal(Reason.BAD_OPTION, f"there is no option {name!r}: {hint}")
