@@ -47,7 +47,11 @@ class Card(int):
         return self
 
     def __reduce__(self) -> tuple[object, tuple[int]]:
-        return (CARDS.__getitem__, (int(self),))
+        return _interned, (int(self),)
+
+
+def _interned(number: int) -> Card:
+    return CARDS[number]
 
 
 _TEXTS: Final = (*(rank + suit for suit in SUITS for rank in RANKS), "JK")
