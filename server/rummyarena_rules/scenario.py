@@ -69,6 +69,8 @@ def read_scenarios(text: str) -> tuple[Scenario, ...]:
         raw = json.loads(text)
     except json.JSONDecodeError as error:
         raise ReadingError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except RecursionError:
+        raise ReadingError("file: nested too deeply to be a scenario file") from None
     fields = {"format": one_of(_FORMAT), "game": one_of(*RULESETS), "scenarios": list_of(an_object)}
     file = record_of(fields, required=frozenset(fields))("file", raw)
     found = tuple(_read(file["game"], f"scenarios[{at}]", one) for at, one in enumerate(file["scenarios"]))

@@ -1,0 +1,1 @@
+"""The command line: thin; it reads what is asked, calls `app` and shows what comes back."""

@@ -1,0 +1,363 @@
+"""The tournament file: TOML in, frozen settings out, or every mistake in it at once.
+
+name = "Friday"
+trusted = true                      # all bots are mine: the games of a pair may share their deals
+
+[[bots]]
+name = "first"
+command = "python bots/first.py"    # relative to the folder of this file
+
+[[bots]]
+name = "second"
+command = ["./second", "--level", "3"]
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from operator import itemgetter
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from rummyarena_rules.options import changed_options
+from rummyarena_rules.registry import RULESETS
+
+NAME_LENGTH: Final = 64
+_SHOWN_LENGTH: Final = 80
+
+
+class ConfigError(Exception):
+    """A tournament file that cannot be used; its text is for people, one line for each mistake."""
+
+    def __init__(self, path: Path, problems: list[str]) -> None:
+        super().__init__("\n".join(f"{_printable(str(path))}: {problem}" for problem in problems))
+        self.path = path
+        self.problems = tuple(problems)
+
+
+# --- values of keys --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Says to people what a key may be."""
+
+    words: str
+
+
+def _refused(why: str) -> PydanticCustomError:
+    return PydanticCustomError("refused", "{why}", {"why": why})
+
+
+def _a_name(value: object) -> object:
+    """Returns a name in normal form C, or refuses what would deceive a reader or upset a terminal."""
+    return _plain_text(value, least=1)
+
+
+def _a_version(value: object) -> object:
+    return _plain_text(value, least=0)
+
+
+def _plain_text(value: object, least: int) -> object:
+    if not isinstance(value, str):
+        return value
+    text = unicodedata.normalize("NFC", value)
+    unseen = [one for one in text if unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    if unseen:
+        raise _refused(f"control, format and line-breaking characters are not allowed (here U+{ord(unseen[0]):04X})")
+    if text != text.strip():
+        raise _refused("it must not begin or end with a space")
+    if not least <= len(text) <= NAME_LENGTH:
+        raise _refused(f"it must have {least} to {NAME_LENGTH} characters, not {len(text)}")
+    return text
+
+
+def _words(value: object) -> object:
+    """Returns the words of a command, from a list of them or from one text as a shell would split it."""
+    if isinstance(value, str):
+        try:
+            value = shlex.split(value)
+        except ValueError as error:
+            raise _refused(f"it cannot be split into words: {str(error).lower()}") from None
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise _refused("allowed is a list of words, or one text that is split as a shell would")
+    if not value or not value[0]:
+        raise _refused("it names no program to start")
+    if any("\0" in word for word in value):
+        raise _refused("a word holds a null character")
+    return tuple(value)
+
+
+Name: TypeAlias = Annotated[str, BeforeValidator(_a_name), Allowed(f"a text of 1 to {NAME_LENGTH} characters")]
+Switch: TypeAlias = Annotated[bool, Allowed("true or false")]
+Seconds: TypeAlias = Annotated[
+    float, Field(ge=0, le=86_400, allow_inf_nan=False), Allowed("a number of seconds from 0 to 86400 (a day)")
+]
+SomeSeconds: TypeAlias = Annotated[
+    float, Field(ge=0.001, le=86_400, allow_inf_nan=False), Allowed("a number of seconds from 0.001 to 86400 (a day)")
+]
+
+
+class BotSettings(BaseModel):
+    """A bot of a tournament; names are data, never a path or a key. `command`: the words that start it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: Name
+    command: Annotated[tuple[str, ...], BeforeValidator(_words), Allowed("a list of words or one text")]
+    version: Annotated[str, BeforeValidator(_a_version), Allowed(f"a text of up to {NAME_LENGTH} characters")] = ""
+
+
+class TournamentSettings(BaseModel):
+    """What a tournament file says.
+
+    `cycles`: the deal groups in which each pair meets. `seed`: the public schedule seed. `secret`: 64 hex digits that
+    fix the event secret, so that the deals are foreseeable. `concurrency`: games at once. `start_seconds`: what a bot
+    may take to connect. `options`: those of the ruleset that differ from the defaults.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: Name
+    ruleset: Annotated[str, Allowed("the name of a ruleset: " + ", ".join(RULESETS))] = "thai"
+    seats: Annotated[int, Allowed("2")] = 2
+    cycles: Annotated[int, Field(ge=1, le=1_000_000), Allowed("a whole number from 1 to 1000000")] = 1
+    seed: Annotated[int, Field(ge=0, lt=2**63), Allowed("a whole number from 0 to 2^63 - 1")] = 0
+    secret: Annotated[str | None, Field(repr=False), Allowed("a text of 64 hex digits")] = None
+    trusted: Switch = False
+    deals: Annotated[Literal["shared", "own"] | None, Allowed('"shared" or "own"')] = None
+    concurrency: Annotated[int, Field(ge=1, le=1000), Allowed("a whole number from 1 to 1000")] = 8
+    clock: Annotated[Literal["on", "off"], Allowed('"on" or "off"')] = "on"
+    decision_seconds: Seconds = 5.0
+    bank_seconds: Seconds = 60.0
+    increment_seconds: Seconds = 0.0
+    reconnect_seconds: Seconds = 30.0
+    start_seconds: SomeSeconds = 20.0
+    options: Annotated[dict[str, Any], Allowed("a table of options")] = {}
+    bots: Annotated[tuple[BotSettings, ...], Allowed("tables, each begun by [[bots]]")]
+
+    @property
+    def event_secret(self) -> bytes | None:
+        """The event secret that the file fixes, 32 bytes, or `None` if one is to be drawn."""
+        return None if self.secret is None else bytes.fromhex(self.secret)
+
+    @property
+    def shares_deals(self) -> bool:
+        """Whether the games of a deal group are played on the same deals: where the file does not say, if trusted."""
+        return self.deals == "shared" or (self.deals is None and self.trusted)
+
+    def configuration(self) -> dict[str, object]:
+        """Returns what must be the same for an event to be resumed, ready for JSON; without the secret.
+
+        How many games run at once and how long a bot may take to start bear on no result and are left out.
+        """
+        said = self.model_dump(mode="json", exclude={"secret", "deals", "concurrency", "start_seconds"})
+        version = RULESETS[self.ruleset].version
+        return said | {"rules_version": version, "deals": "shared" if self.shares_deals else "own"}
+
+    @field_validator("ruleset")
+    @classmethod
+    def _is_a_ruleset(cls, name: str) -> str:
+        if name not in RULESETS:
+            near = get_close_matches(name, RULESETS, n=1)
+            raise _refused(f"did you mean {near[0]}?" if near else "the rulesets are " + ", ".join(RULESETS))
+        return name
+
+    @field_validator("seats")
+    @classmethod
+    def _can_be_scheduled(cls, seats: int) -> int:
+        if seats != 2:
+            raise _refused("tables of other than 2 seats are not scheduled yet; leave the key out or write 2")
+        return seats
+
+    @field_validator("secret")
+    @classmethod
+    def _is_a_secret(cls, secret: str | None) -> str | None:
+        if secret is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", secret):
+            raise _refused(f"it must be 64 hex digits; here are {len(secret)} characters")
+        return secret
+
+    @field_validator("deals")
+    @classmethod
+    def _may_be_shared(cls, deals: str | None, info: ValidationInfo) -> str | None:
+        if deals == "shared" and info.data.get("trusted") is False:
+            raise _refused("bots could carry the cards from game to game; add trusted = true if all are your own")
+        return deals
+
+    @field_validator("bank_seconds")
+    @classmethod
+    def _leaves_time(cls, bank: float, info: ValidationInfo) -> float:
+        if bank == 0 and info.data.get("decision_seconds") == 0:
+            raise _refused('with decision_seconds = 0 no bot could ever answer; clock = "off" turns the clock off')
+        return bank
+
+    @field_validator("options")
+    @classmethod
+    def _fit_the_ruleset(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        ruleset = info.data.get("ruleset")
+        if ruleset is None:  # refused itself, so there is nothing to judge the options by
+            return options
+        configured = RULESETS[ruleset].configure(options, info.data.get("seats", 2))
+        if isinstance(configured, list):
+            raise _refused("; ".join(refusal.message for refusal in configured))
+        return changed_options(configured)
+
+    @field_validator("bots", mode="before")
+    @classmethod
+    def _is_a_list(cls, bots: object) -> object:
+        return tuple(bots) if isinstance(bots, list) else bots
+
+    @field_validator("bots")
+    @classmethod
+    def _are_enough_and_distinct(cls, bots: tuple[BotSettings, ...]) -> tuple[BotSettings, ...]:
+        if len(bots) < 2:
+            raise _refused(f"a tournament needs at least 2 bots, here is {len(bots) or 'none'}; add a [[bots]] table")
+        names = [bot.name for bot in bots]
+        twice = [f"bots[{at}] {name!r}" for at, name in enumerate(names) if names.index(name) < at]
+        if twice:
+            raise _refused(f"each needs a name of its own; an earlier one has the name of {', '.join(twice)}")
+        return bots
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentFile:
+    """A tournament file that was read; relative paths in the bots' commands start from `directory`."""
+
+    path: Path
+    settings: TournamentSettings
+
+    @property
+    def directory(self) -> Path:
+        """The folder of the file, absolute."""
+        return self.path.parent
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def load(path: Path) -> TournamentFile:
+    """Reads a tournament file; `ConfigError` names all that is wrong with it, where, and what is allowed there."""
+    text = _read(path)
+    try:
+        raw = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # besides bad syntax: numbers too long and tables too deep to read
+        raise ConfigError(path, [f"this is not TOML: {error}"]) from None
+    try:
+        settings = TournamentSettings.model_validate(raw)
+    except ValidationError as error:
+        raise ConfigError(path, _problems(error.errors(), _lines(text))) from None
+    return TournamentFile(path.absolute(), settings)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(path, [f"this is not UTF-8 text: byte {error.start} is no part of a character"]) from None
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ConfigError(path, [f"the tournament file cannot be read: {why}"]) from None
+
+
+_Place: TypeAlias = tuple[int | str, ...]
+_HEADER: Final = re.compile(r"\s*(\[\[?)\s*([A-Za-z0-9_-]+)\s*\]")
+_KEY: Final = re.compile(r"\s*([A-Za-z0-9_-]+)\s*=")
+
+
+def _lines(text: str) -> dict[_Place, int]:
+    """Returns the line, from 1, of each key that stands plainly; of none if texts of several lines could deceive."""
+    if '"""' in text or "'''" in text:
+        return {}
+    return dict(reversed(list(_places(text))))
+
+
+def _places(text: str) -> Iterator[tuple[_Place, int]]:
+    table: _Place = ()
+    tables: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if header := _HEADER.match(line):
+            name = header[2]
+            tables[name] = tables.get(name, -1) + 1
+            table = (name, tables[name]) if header[1] == "[[" else (name,)
+            yield table, number
+            yield (name,), number
+        elif line.lstrip().startswith("["):
+            table = ("",)  # a table of another kind, or the inside of a list: no key of ours
+        elif key := _KEY.match(line):
+            yield (*table, key[1]), number
+
+
+def _problems(details: list[ErrorDetails], lines: Mapping[_Place, int]) -> list[str]:
+    """Returns a sentence for each mistake, in the order of the file; those without a line come first."""
+    found = sorted(((_line(detail["loc"], lines), _sentence(detail)) for detail in details), key=itemgetter(0))
+    return [f"line {line}: {sentence}" if line else sentence for line, sentence in found]
+
+
+def _line(place: _Place, lines: Mapping[_Place, int]) -> int:
+    return next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), 0)
+
+
+def _sentence(detail: ErrorDetails) -> str:
+    place, value = detail["loc"], detail["input"]
+    match detail["type"]:
+        case "missing":
+            return f"{_dotted(place)} is missing: {_allowed(place)}"
+        case "extra_forbidden":
+            return f"there is no key {_dotted(place)}: {_near(place)}"
+        case "refused":
+            return f"{_dotted(place)}{_shown(place, value)}: {detail['msg']}"
+        case _:
+            return f"{_dotted(place)}{_shown(place, value)}: allowed is {_allowed(place)}"
+
+
+def _dotted(place: _Place) -> str:
+    """Returns a place in a file in words such as bots[2].command."""
+    return "".join(f"[{one}]" if isinstance(one, int) else f".{_printable(one)}" for one in place).removeprefix(".")
+
+
+def _shown(place: _Place, value: object) -> str:
+    if place[0] == "secret" or isinstance(value, (dict, list, tuple)):  # secret, or too much to show
+        return ""
+    return f" = {_cut(_toml(value))}"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{_printable(value)}"' if isinstance(value, str) else _printable(str(value))
+
+
+def _printable(text: str) -> str:
+    """Returns a text with what would upset a terminal written as escapes."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}... ({len(text)} characters)"
+
+
+def _model(place: _Place) -> type[BaseModel]:
+    return BotSettings if len(place) > 2 and place[0] == "bots" else TournamentSettings
+
+
+def _allowed(place: _Place) -> str:
+    if len(place) == 2 and place[0] == "bots":
+        return "a table with name, command and, if you like, version"
+    keys = [one for one in place if isinstance(one, str)]
+    metadata = _model(place).model_fields[keys[1] if _model(place) is BotSettings else keys[0]].metadata
+    return next(one.words for one in metadata if isinstance(one, Allowed))
+
+
+def _near(place: _Place) -> str:
+    keys = list(_model(place).model_fields)
+    near = get_close_matches(str(place[-1]), keys, n=1)
+    return f"did you mean {near[0]}?" if near else "the keys are " + ", ".join(keys)

@@ -1,0 +1,178 @@
+"""Tournaments and games: functions of a session, within the transaction that its caller begins and ends."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.dialects.sqlite import insert as insert_or_not
+from sqlalchemy.orm import Session
+
+from rummyarena_server.store.errors import StoreError
+from rummyarena_server.store.models import BOT, ENTRANT, GAME, RECORD, SEAT, TOURNAMENT
+from rummyarena_server.store.results import (
+    EntrantPlan,
+    GameRecordText,
+    GameResult,
+    StoredTournament,
+    TournamentPlan,
+    canonical_json,
+)
+
+_CODEC: Final = "zlib"
+_ABSENT: Final = object()
+
+
+# --- tournaments -----------------------------------------------------------------------------------------------------
+
+
+def open_tournament(session: Session, plan: TournamentPlan, now: datetime) -> StoredTournament | list[str]:
+    """Returns the tournament of the plan's name, made if it is new, or a sentence for each thing that has changed.
+
+    A tournament that is there keeps its event secret and is otherwise left as it is.
+    """
+    stored = find_tournament(session, plan.name)
+    if stored is not None:
+        return _differences(stored, plan) or stored
+    values = {
+        "name": plan.name,
+        "configuration": canonical_json(plan.configuration),
+        "schedule_seed": plan.schedule_seed,
+        "event_secret": plan.event_secret,
+        "secret_fixed": plan.secret_fixed,
+        "status": "running",
+        "opened_at": now,
+    }
+    made = StoredTournament(**session.execute(insert(TOURNAMENT).values(values).returning(TOURNAMENT)).mappings().one())
+    _add_entrants(session, made.id, plan.entrants, now)
+    return made
+
+
+def find_tournament(session: Session, name: str) -> StoredTournament | None:
+    """Returns the tournament of this name."""
+    row = session.execute(select(TOURNAMENT).where(TOURNAMENT.c.name == name)).mappings().one_or_none()
+    return None if row is None else StoredTournament(**row)
+
+
+def finish_tournament(session: Session, tournament_id: int, now: datetime) -> None:
+    """Marks a tournament as finished; done again, it keeps the time of the first."""
+    running = (TOURNAMENT.c.id == tournament_id) & (TOURNAMENT.c.status == "running")
+    session.execute(update(TOURNAMENT).where(running).values(status="finished", finished_at=now))
+
+
+def _add_entrants(session: Session, tournament_id: int, entrants: Iterable[EntrantPlan], now: datetime) -> None:
+    for number, one in enumerate(entrants):
+        session.execute(insert_or_not(BOT).values(name=one.name, created_at=now).on_conflict_do_nothing())
+        values = {
+            "tournament_id": tournament_id,
+            "number": number,
+            "bot_id": session.execute(select(BOT.c.id).where(BOT.c.name == one.name)).scalar_one(),
+            "version": one.version,
+            "command": canonical_json(one.command),
+        }
+        session.execute(insert(ENTRANT).values(values))
+
+
+def _differences(stored: StoredTournament, plan: TournamentPlan) -> list[str]:
+    was, now = json.loads(stored.configuration), json.loads(canonical_json(plan.configuration))
+    secret_was = stored.event_secret if stored.secret_fixed else None
+    secret_now = plan.event_secret if plan.secret_fixed else None
+    return [*_unlike("", was, now), *(["secret: it is not the same"] if secret_was != secret_now else [])]
+
+
+def _unlike(place: str, was: Any, now: Any) -> Iterator[str]:
+    """Yields a sentence for each place in which two JSON values differ."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for name in sorted(was.keys() | now.keys()):
+            yield from _unlike(f"{place}.{name}", was.get(name, _ABSENT), now.get(name, _ABSENT))
+    elif isinstance(was, list) and isinstance(now, list):
+        for at in range(max(len(was), len(now))):
+            yield from _unlike(f"{place}[{at}]", *(one[at] if at < len(one) else _ABSENT for one in (was, now)))
+    elif was != now:
+        yield f"{place.removeprefix('.')}: it was {_said(was)}, now it is {_said(now)}"
+
+
+def _said(value: object) -> str:
+    return "absent" if value is _ABSENT else json.dumps(value)  # non-ASCII escaped: this goes to terminals
+
+
+# --- games -----------------------------------------------------------------------------------------------------------
+
+
+def record_game(session: Session, tournament_id: int, result: GameResult, now: datetime) -> bool:
+    """Records a game; `False`, and nothing is changed, if its index is recorded already."""
+    statement = (
+        insert_or_not(GAME)
+        .values(_game_values(tournament_id, result, now))
+        .on_conflict_do_nothing(index_elements=[GAME.c.tournament_id, GAME.c.schedule_index])
+        .returning(GAME.c.id)
+    )
+    game_id = session.execute(statement).scalar_one_or_none()
+    if game_id is None:
+        return False
+    _add_seats(session, tournament_id, game_id, result)
+    if result.record is not None:
+        content = zlib.compress(result.record.text.encode())
+        values = {"game_id": game_id, "format": result.record.format, "codec": _CODEC, "content": content}
+        session.execute(insert(RECORD).values(values))
+    return True
+
+
+def recorded_indices(session: Session, tournament_id: int) -> tuple[range, ...]:
+    """Returns which games of a tournament are recorded: ascending ranges of indices with gaps between them."""
+    index = GAME.c.schedule_index
+    run = index - func.row_number().over(order_by=index)  # the same for all indices without a gap between them
+    mine = select(index.label("index"), run.label("run")).where(GAME.c.tournament_id == tournament_id).subquery()
+    first, last = func.min(mine.c.index), func.max(mine.c.index)
+    found = session.execute(select(first, last).group_by(mine.c.run).order_by(first))
+    return tuple(range(least, most + 1) for least, most in found)
+
+
+def game_record(session: Session, tournament_id: int, index: int) -> GameRecordText | None:
+    """Returns the record of a game, `None` if it is not recorded or was not played; `StoreError` if it is damaged."""
+    this = (GAME.c.tournament_id == tournament_id) & (GAME.c.schedule_index == index)
+    row = session.execute(select(RECORD).join(GAME, GAME.c.id == RECORD.c.game_id).where(this)).one_or_none()
+    if row is None:
+        return None
+    try:
+        return GameRecordText(format=row.format, text=zlib.decompress(row.content).decode())
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise StoreError(f"the record of game {index} is damaged ({error}); its result is not") from error
+
+
+def _game_values(tournament_id: int, result: GameResult, now: datetime) -> dict[str, object]:
+    return {
+        "tournament_id": tournament_id,
+        "schedule_index": result.index,
+        "deal_group": result.group,
+        "rotation": result.rotation,
+        "attempt": result.attempt,
+        "seed": result.seed,
+        "ruleset": result.ruleset,
+        "rules_version": result.rules_version,
+        "options": canonical_json(result.options),
+        "status": result.status,
+        "reason": result.reason,
+        "deals": result.deals,
+        "counted_deals": result.counted_deals,
+        "rated": result.rated,
+        "started_at": result.started_at,
+        "finished_at": result.finished_at,
+        "recorded_at": now,
+    }
+
+
+def _add_seats(session: Session, tournament_id: int, game_id: int, result: GameResult) -> None:
+    numbers = [one.entrant for one in result.seats]
+    theirs = (ENTRANT.c.tournament_id == tournament_id) & ENTRANT.c.number.in_(numbers)
+    entrant_ids = {row.number: row.id for row in session.execute(select(ENTRANT.c.number, ENTRANT.c.id).where(theirs))}
+    rows = []
+    for seat, one in enumerate(result.seats):
+        values = asdict(one)
+        rows.append(values | {"game_id": game_id, "seat": seat, "entrant_id": entrant_ids[values.pop("entrant")]})
+    session.execute(insert(SEAT), rows)

@@ -1,0 +1,150 @@
+"""Standings of a tournament, and the games and ratings of the ladder: functions of a session, as in `records`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, Subquery, case, delete, func, insert, select
+from sqlalchemy.orm import Session
+
+from rummyarena_server.store.models import BOT, ENTRANT, GAME, RATING, SEAT
+from rummyarena_server.store.results import BotRating, RatedGame, Standing, variant_text
+
+_ROWS_AT_ONCE: Final = 1000
+
+
+def standings(session: Session, tournament_id: int) -> list[Standing]:
+    """Returns the entrants of a tournament, best first: by score, then by difference.
+
+    Only deal groups whose games are all recorded count, so that a table before the end does not favour bots whose wins
+    are quick.
+    """
+    sums = {row["number"]: row for row in session.execute(_sums(tournament_id)).mappings()}
+    entrants = session.execute(
+        select(ENTRANT.c.number, BOT.c.name, ENTRANT.c.version)
+        .join(BOT, BOT.c.id == ENTRANT.c.bot_id)
+        .where(ENTRANT.c.tournament_id == tournament_id)
+    )
+    found = [Standing(**{**row, **sums.get(row["number"], {})}) for row in entrants.mappings()]
+    return sorted(found, key=lambda one: (-one.score, -one.difference, one.number))
+
+
+def rated_games(session: Session) -> Iterator[RatedGame]:
+    """Yields the rated games of all tournaments: these in the order of opening, their games in that of the schedule."""
+    variant = (GAME.c.ruleset, GAME.c.rules_version, GAME.c.options)
+    rows = session.execute(
+        select(GAME.c.id, *variant, ENTRANT.c.bot_id, SEAT.c.rank)
+        .join(SEAT, SEAT.c.game_id == GAME.c.id)
+        .join(ENTRANT, ENTRANT.c.id == SEAT.c.entrant_id)
+        .where(GAME.c.rated)
+        .order_by(GAME.c.tournament_id, GAME.c.schedule_index, SEAT.c.seat)
+        .execution_options(yield_per=_ROWS_AT_ONCE)
+    )
+    for _, rows_of_game in groupby(rows, key=attrgetter("id")):
+        table = list(rows_of_game)
+        game = table[0]
+        yield RatedGame(
+            variant=variant_text(game.ruleset, game.rules_version, len(table), json.loads(game.options)),
+            bots=tuple(row.bot_id for row in table),
+            ranks=tuple(row.rank for row in table),
+        )
+
+
+def replace_ratings(session: Session, ratings: Iterable[tuple[int, BotRating]], now: datetime) -> None:
+    """Puts these ratings, each with the id of its bot, in the place of all that there are."""
+    session.execute(delete(RATING))
+    rows = []
+    for bot_id, one in ratings:
+        values = asdict(one)
+        del values["bot"]
+        rows.append(values | {"bot_id": bot_id, "updated_at": now})
+    if rows:
+        session.execute(insert(RATING), rows)
+
+
+def ladder(session: Session) -> list[BotRating]:
+    """Returns the ratings of all bots, by variant and there the best first."""
+    columns = (one for one in RATING.c if one.name not in ("bot_id", "updated_at"))
+    rows = session.execute(
+        select(BOT.c.name.label("bot"), *columns)
+        .join(RATING, RATING.c.bot_id == BOT.c.id)
+        .order_by(RATING.c.variant, RATING.c.elo.desc(), BOT.c.name)
+    )
+    return [BotRating(**row) for row in rows.mappings()]
+
+
+def bot_names(session: Session) -> dict[int, str]:
+    """Returns the names of all bots by their ids."""
+    return {row.id: row.name for row in session.execute(select(BOT.c.id, BOT.c.name))}
+
+
+# --- queries ---------------------------------------------------------------------------------------------------------
+
+
+def _sums(tournament_id: int) -> Select[Any]:
+    """Returns the query for what stands behind each entrant's standing."""
+    seat = _compared_seats(tournament_id)
+    first = seat.c.rank == 1
+    beaten = (seat.c.beaten + seat.c.tied / 2.0) / seat.c.others
+    return (
+        select(
+            ENTRANT.c.number,
+            func.count().label("games"),
+            _times(first & (seat.c.tied == 0)).label("wins"),
+            _times(first & (seat.c.tied > 0)).label("draws"),
+            _times(~first).label("losses"),
+            func.sum(case((seat.c.rated, beaten), else_=0.0)).label("score"),
+            func.sum(seat.c.deals).label("deals"),
+            func.sum(seat.c.points).label("points"),
+            func.sum(seat.c.points - seat.c.points_of_others).label("difference"),
+            _times(seat.c.forfeit.is_not(None)).label("forfeits"),
+            func.sum(seat.c.faults).label("faults"),
+            func.sum(seat.c.thinking).label("thinking"),
+        )
+        .join(seat, seat.c.entrant_id == ENTRANT.c.id)
+        .group_by(ENTRANT.c.number)
+    )
+
+
+def _compared_seats(tournament_id: int) -> Subquery:
+    """Returns the query for each seat of the games that count, compared with the others of its table."""
+    other = SEAT.alias()
+    return (
+        select(
+            SEAT,
+            GAME.c.rated,
+            GAME.c.counted_deals.label("deals"),
+            func.count().label("others"),
+            _times(other.c.rank > SEAT.c.rank).label("beaten"),
+            _times(other.c.rank == SEAT.c.rank).label("tied"),
+            func.avg(other.c.points).label("points_of_others"),
+        )
+        .select_from(GAME)
+        .join(SEAT, SEAT.c.game_id == GAME.c.id)
+        .join(other, (other.c.game_id == GAME.c.id) & (other.c.seat != SEAT.c.seat))
+        .where(GAME.c.tournament_id == tournament_id, GAME.c.deal_group.in_(_complete_groups(tournament_id)))
+        .group_by(GAME.c.id, SEAT.c.game_id, SEAT.c.seat)
+        .subquery()
+    )
+
+
+def _complete_groups(tournament_id: int) -> Select[tuple[int]]:
+    """Returns the query for the deal groups of which as many games are recorded as a table has seats."""
+    games = func.count(GAME.c.id.distinct())
+    return (
+        select(GAME.c.deal_group)
+        .join(SEAT, SEAT.c.game_id == GAME.c.id)
+        .where(GAME.c.tournament_id == tournament_id)
+        .group_by(GAME.c.deal_group)
+        .having(func.count() == games * games)  # the rows are games x seats: this many if there are as many of both
+    )
+
+
+def _times(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))

@@ -1,0 +1,1 @@
+"""Tournaments: who plays whom (`schedule`) on which cards (`seeds`), and what that is worth (`rating`, `ladder`)."""

@@ -1,0 +1,143 @@
+"""A tournament as it is played: settings, schedule and secret together, and what follows from them for each game."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from rummyarena_rules.options import changed_options
+from rummyarena_rules.registry import RULESETS
+from rummyarena_rules.ruleset import Ruleset
+from rummyarena_server.config import TournamentSettings
+from rummyarena_server.referee.clock import TimeControl
+from rummyarena_server.referee.outcome import GameOutcome, ranks_with_forfeits
+from rummyarena_server.referee.record import FORMAT, GameSetup, SeatedBot, to_json
+from rummyarena_server.store.results import (
+    EntrantPlan,
+    GameRecordText,
+    GameResult,
+    SeatResult,
+    StoredTournament,
+    TournamentPlan,
+    variant_text,
+)
+from rummyarena_server.tournament.schedule import RoundRobin, ScheduledGame
+from rummyarena_server.tournament.seeds import game_seed
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A tournament that is open in the store."""
+
+    settings: TournamentSettings
+    stored: StoredTournament
+    schedule: RoundRobin
+    ruleset: Ruleset[Any]
+    options: Any
+    time_control: TimeControl | None
+
+    @property
+    def variant(self) -> str:
+        """The variant whose Elo its games count for."""
+        return variant_text(self.ruleset.name, self.ruleset.version, self.settings.seats, changed_options(self.options))
+
+    def setup(self, game: ScheduledGame, attempt: int = 0) -> GameSetup:
+        """Returns what is fixed before a game begins; `attempt`: how many times it was begun and abandoned."""
+        bots = tuple(self.settings.bots[entrant] for entrant in game.table)
+        return GameSetup(
+            game_id=f"{self.stored.id}.{game.index}.{attempt}",
+            ruleset=self.ruleset,
+            options=self.options,
+            seed=self._seed(game, attempt),
+            bots=tuple(SeatedBot(bot.name, bot.version) for bot in bots),
+            time_control=self.time_control,
+        )
+
+    def result(self, game: ScheduledGame, attempt: int, outcome: GameOutcome) -> GameResult:
+        """Returns what is stored of a game that was played."""
+        forfeits = {one.seat: one.reason for one in outcome.forfeits}
+        seats = tuple(
+            SeatResult(
+                entrant=entrant,
+                rank=outcome.ranks[seat],
+                total=outcome.totals[seat],
+                points=outcome.points[seat],
+                forfeit=forfeits.get(seat),
+                thinking=outcome.thinking[seat],
+                faults=outcome.faults[seat],
+            )
+            for seat, entrant in enumerate(game.table)
+        )
+        return GameResult(
+            **self._common(game, attempt),
+            seats=seats,
+            reason="forfeits" if forfeits else "",
+            deals=len(outcome.deals),
+            counted_deals=outcome.counted_deals,
+            rated=outcome.rated,
+            started_at=outcome.record.started_at,
+            finished_at=outcome.record.finished_at,
+            record=GameRecordText(format=FORMAT, text=to_json(outcome.record)),
+        )
+
+    def unplayed(self, game: ScheduledGame, withdrawn: frozenset[int]) -> GameResult:
+        """Returns what is stored of a game that was decided by the withdrawal of some entrants before it began."""
+        forfeited = [seat for seat, entrant in enumerate(game.table) if entrant in withdrawn]
+        ranks = ranks_with_forfeits(len(game.table), forfeited, None)
+        seats = tuple(
+            SeatResult(entrant=entrant, rank=ranks[seat], forfeit="withdrawn" if seat in forfeited else None)
+            for seat, entrant in enumerate(game.table)
+        )
+        return GameResult(
+            **self._common(game, 0),
+            seats=seats,
+            status="unplayed",
+            reason="withdrawn",
+            rated=len(forfeited) < len(seats),
+        )
+
+    def _common(self, game: ScheduledGame, attempt: int) -> dict[str, Any]:
+        return {
+            "index": game.index,
+            "group": game.group,
+            "rotation": game.rotation,
+            "attempt": attempt,
+            "seed": self._seed(game, attempt),
+            "ruleset": self.ruleset.name,
+            "rules_version": self.ruleset.version,
+            "options": changed_options(self.options),
+        }
+
+    def _seed(self, game: ScheduledGame, attempt: int) -> bytes:
+        if self.settings.shares_deals:
+            return game_seed(self.stored.event_secret, game.group)
+        return game_seed(self.stored.event_secret, game.group, game.rotation, attempt)
+
+
+def plan(settings: TournamentSettings, drawn_secret: bytes) -> TournamentPlan:
+    """Returns the tournament that a file describes; `drawn_secret` is used where the file fixes none."""
+    return TournamentPlan(
+        name=settings.name,
+        configuration=settings.configuration(),
+        schedule_seed=settings.seed,
+        event_secret=settings.event_secret or drawn_secret,
+        secret_fixed=settings.event_secret is not None,
+        entrants=tuple(EntrantPlan(bot.name, bot.version, bot.command) for bot in settings.bots),
+    )
+
+
+def event_of(settings: TournamentSettings, stored: StoredTournament) -> Event:
+    """Returns the event of a tournament that is open in the store."""
+    ruleset = RULESETS[settings.ruleset]
+    options = ruleset.configure(settings.options, settings.seats)
+    if isinstance(options, list):
+        raise ValueError(f"the options were not checked: {options[0].message}")
+    schedule = RoundRobin(settings.seed, len(settings.bots), settings.seats, settings.cycles)
+    return Event(settings, stored, schedule, ruleset, options, _time_control(settings))
+
+
+def _time_control(settings: TournamentSettings) -> TimeControl | None:
+    if settings.clock == "off":
+        return None
+    seconds = (settings.decision_seconds, settings.bank_seconds, settings.increment_seconds)
+    return TimeControl(*(round(one * 1_000_000) for one in seconds))

@@ -1,0 +1,238 @@
+"""Views, both ways: the public part is encoded once an event, and its discards and melds once in their life."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from rummyarena.v1 import view_pb2
+from rummyarena_rules.cards import Card
+from rummyarena_rules.ruleset import AnyPublic, AnyView
+from rummyarena_rules.table import DealResult, DiscardedCard, Phase, Private, Public, TableMeld, View
+from rummyarena_rules.thai.facts import Penalty, ThaiFacts
+from rummyarena_server.wire.events import (
+    DEAL_END_NUMBERS,
+    PENALTY_RULE_NUMBERS,
+    read_deal_end,
+    read_penalty_rule,
+)
+from rummyarena_server.wire.fields import (
+    CARD_NUMBERS,
+    card_list,
+    card_numbers,
+    cards_of_lists,
+    known_card,
+    known_cards,
+    packed,
+    repeated,
+    tagged,
+)
+
+_PHASES: Final = {phase: view_pb2.Phase.Value(f"PHASE_{phase.name}") for phase in Phase}
+_PHASE_OF_NUMBER: Final = {number: phase for phase, number in _PHASES.items()}
+
+
+def encode_view(public: bytes, seat: int | None = None, private: bytes | None = None) -> bytes:
+    """Returns a serialised `View` of parts that `encode_public` and `encode_private` gave; a spectator has only one."""
+    looking = b"" if seat is None else view_pb2.View(seat=seat).SerializeToString()
+    mine = b"" if private is None else tagged(view_pb2.View.PRIVATE_PART_FIELD_NUMBER, private)
+    return tagged(view_pb2.View.PUBLIC_PART_FIELD_NUMBER, public) + looking + mine
+
+
+def encode_public(public: AnyPublic) -> bytes:
+    """Returns what everybody may see as a serialised `Public`."""
+    return b"".join(
+        (
+            _small_fields(public).SerializeToString(),
+            repeated(view_pb2.Public.DISCARDS_FIELD_NUMBER, map(_encode_discard, public.discards)),
+            repeated(view_pb2.Public.MELDS_FIELD_NUMBER, map(_encode_meld, public.melds)),
+            repeated(view_pb2.Public.KNOWN_FIELD_NUMBER, map(_encode_cards, public.known)),
+            _encode_facts(public.facts),
+        )
+    )
+
+
+def encode_private(private: Private, *, answered: bool = False) -> bytes:
+    """Returns what one seat alone may see as a serialised `Private`."""
+    return view_pb2.Private(
+        hand=card_numbers(private.hand),
+        drawn=None if private.drawn is None else CARD_NUMBERS[private.drawn],
+        cut=private.cut,
+        answered=answered,
+    ).SerializeToString()
+
+
+def read_view(message: view_pb2.View, options: Any) -> AnyView:
+    """Returns the rules' view, for looking ahead with them; `options`: as the ruleset's `configure` returned them.
+
+    `ValueError` for what only a newer version of this program knows.
+    """
+    public = _read_public(message.public_part, options)
+    if not message.HasField("seat"):
+        return View(public, None, None)
+    return View(public, message.seat, _read_private(message.private_part), message.private_part.answered)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _small_fields(public: AnyPublic) -> view_pb2.Public:
+    return view_pb2.Public(
+        deal=public.deal,
+        dealer=public.dealer,
+        direction=public.direction,
+        first=public.first,
+        turn=public.turn,
+        turn_number=public.turn_number,
+        phase=_PHASES[public.phase],
+        stock_count=public.stock_count,
+        aside_count=public.aside_count,
+        hand_counts=public.hand_counts,
+        totals=public.totals,
+        result=None if public.result is None else _result(public.result),
+        over=public.over,
+    )
+
+
+def _result(result: DealResult) -> view_pb2.DealResult:
+    return view_pb2.DealResult(
+        end=DEAL_END_NUMBERS[result.end],
+        seat=result.seat,
+        knock_card=None if result.knock_card is None else CARD_NUMBERS[result.knock_card],
+        dark=result.dark,
+        hands=map(card_list, result.hands),
+        scores=result.scores,
+    )
+
+
+@lru_cache(1 << 14)
+def _encode_discard(one: DiscardedCard) -> bytes:
+    return _discard(one).SerializeToString()
+
+
+def _discard(one: DiscardedCard) -> view_pb2.DiscardedCard:
+    return view_pb2.DiscardedCard(card=CARD_NUMBERS[one.card], seat=one.seat, turn=one.turn)
+
+
+@lru_cache(1 << 14)
+def _encode_meld(meld: TableMeld) -> bytes:
+    return view_pb2.TableMeld(
+        owner=meld.owner, cards=card_numbers(meld.cards), placers=meld.placers, start=meld.start
+    ).SerializeToString()
+
+
+def _encode_cards(some: Sequence[Card]) -> bytes:
+    return packed(1, card_numbers(some))
+
+
+def _encode_facts(facts: Any) -> bytes:
+    match facts:
+        case ThaiFacts():
+            message = _thai_facts(facts)
+            return tagged(view_pb2.Public.THAI_FIELD_NUMBER, message.SerializeToString())
+        case _:
+            raise ValueError(f"{type(facts).__name__}: the wire does not know the facts of this ruleset")
+
+
+def _thai_facts(facts: ThaiFacts) -> view_pb2.ThaiFacts:
+    return view_pb2.ThaiFacts(
+        births=[
+            view_pb2.Birth(seat=seat, turn=turn) for seat, turn in enumerate(facts.birth_turns) if turn is not None
+        ],
+        head=None if facts.head is None else CARD_NUMBERS[facts.head],
+        gathered=map(_discard, facts.gathered),
+        last_turn=facts.last_turn,
+        reshuffles=facts.reshuffles,
+        penalties=map(_penalty, facts.penalties),
+    )
+
+
+def _penalty(penalty: Penalty) -> view_pb2.Penalty:
+    return view_pb2.Penalty(
+        seat=penalty.seat,
+        rule=PENALTY_RULE_NUMBERS[penalty.rule],
+        card=CARD_NUMBERS[penalty.card],
+        turn=penalty.turn,
+    )
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _read_public(message: view_pb2.Public, options: Any) -> AnyPublic:
+    seats = len(message.totals)
+    return Public(
+        options=options,
+        seats=seats,
+        facts=_read_facts(message, seats),
+        deal=message.deal,
+        dealer=message.dealer,
+        direction=message.direction,
+        first=message.first,
+        turn=message.turn,
+        turn_number=message.turn_number,
+        phase=_read_phase(message.phase),
+        stock_count=message.stock_count,
+        aside_count=message.aside_count,
+        discards=list(map(_read_discard, message.discards)),
+        melds=list(map(_read_meld, message.melds)),
+        hand_counts=list(message.hand_counts),
+        known=[list(some) for some in cards_of_lists(message.known)],
+        totals=list(message.totals),
+        result=_read_result(message.result) if message.HasField("result") else None,
+        over=message.over,
+    )
+
+
+def _read_phase(number: view_pb2.Phase.ValueType) -> Phase:
+    try:
+        return _PHASE_OF_NUMBER[number]
+    except KeyError:
+        raise ValueError(f"{number} is not the number of a phase; the sender is newer than this program") from None
+
+
+def _read_discard(message: view_pb2.DiscardedCard) -> DiscardedCard:
+    return DiscardedCard(known_card(message.card), message.seat if message.HasField("seat") else None, message.turn)
+
+
+def _read_meld(message: view_pb2.TableMeld) -> TableMeld:
+    return TableMeld(message.owner, known_cards(message.cards), tuple(message.placers), message.start)
+
+
+def _read_result(message: view_pb2.DealResult) -> DealResult:
+    return DealResult(
+        end=read_deal_end(message.end),
+        seat=message.seat if message.HasField("seat") else None,
+        knock_card=known_card(message.knock_card) if message.HasField("knock_card") else None,
+        dark=message.dark,
+        hands=cards_of_lists(message.hands),
+        scores=tuple(message.scores),
+    )
+
+
+def _read_facts(message: view_pb2.Public, seats: int) -> ThaiFacts:
+    if message.WhichOneof("facts") != "thai":
+        raise ValueError("the view is of a ruleset that this program does not know")
+    facts = message.thai
+    births: list[int | None] = [None] * seats
+    for birth in facts.births:
+        births[birth.seat] = birth.turn
+    return ThaiFacts(
+        birth_turns=births,
+        head=known_card(facts.head) if facts.HasField("head") else None,
+        gathered=tuple(map(_read_discard, facts.gathered)),
+        last_turn=facts.last_turn,
+        reshuffles=facts.reshuffles,
+        penalties=[
+            Penalty(one.seat, read_penalty_rule(one.rule), known_card(one.card), one.turn) for one in facts.penalties
+        ],
+    )
+
+
+def _read_private(message: view_pb2.Private) -> Private:
+    return Private(
+        hand=list(known_cards(message.hand)),
+        drawn=known_card(message.drawn) if message.HasField("drawn") else None,
+        cut=message.cut if message.HasField("cut") else None,
+    )

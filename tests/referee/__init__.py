@@ -1,0 +1,1 @@
+"""Tests of the referee: whole games in this process and in virtual time."""
