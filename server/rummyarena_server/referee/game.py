@@ -103,14 +103,13 @@ class Game:
         answers: dict[Seat, _Answer] = {}
         while True:
             self._woken = False
-            if self._is_decided():
-                return None
+            self._note_forfeits()
             for seat, decision in decisions.items():
                 if seat not in answers:
                     answer = self._answer_of(self._sittings[seat], decision)
                     if answer is not None:
                         answers[seat] = answer
-            if self._is_decided():
+            if self._is_decided:
                 return None
             if len(answers) == len(decisions):
                 return {seat: answers[seat] for seat in decisions}  # whoever answered first, the order is the seats'
@@ -145,6 +144,7 @@ class Game:
 
     def _fault(self, sitting: Sitting, verdict: Verdict) -> _Answer:
         thinking = sitting.note_fault()
+        self._note_forfeit(sitting)
         return self._fallback(sitting, verdict, thinking)
 
     def _fallback(self, sitting: Sitting, verdict: Verdict, thinking: int) -> _Answer:
@@ -205,16 +205,24 @@ class Game:
     # --- the end
 
     def _is_over(self) -> bool:
-        return self._is_decided() or self._rules.result(self._state) is not None
+        if self._rules.result(self._state) is not None:  # and who is gone now has finished it
+            return True
+        self._note_forfeits()
+        return self._is_decided
 
+    @property
     def _is_decided(self) -> bool:
-        """Notes new forfeits and tells whether at most one seat is left, which ends the game at once."""
-        noted = {one.seat for one in self._forfeits}
-        for sitting in self._sittings:
-            # What a bot handed in before it was gone is played first.
-            if sitting.forfeited and sitting.seat not in noted and not sitting.moves:
-                self._forfeits.append(Forfeit(sitting.seat, sitting.forfeited, len(self._moves)))
+        """Whether at most one seat is left, which ends the game at once."""
         return self._setup.seats - len(self._forfeits) <= 1
+
+    def _note_forfeits(self) -> None:
+        for sitting in self._sittings:
+            if not sitting.moves:  # what a bot handed in before it was gone is played first
+                self._note_forfeit(sitting)
+
+    def _note_forfeit(self, sitting: Sitting) -> None:
+        if sitting.forfeited and all(one.seat != sitting.seat for one in self._forfeits):
+            self._forfeits.append(Forfeit(sitting.seat, sitting.forfeited, len(self._moves)))
 
     def _outcome(self) -> GameOutcome:
         result = self._rules.result(self._state)

@@ -27,7 +27,7 @@ class HostError(Exception):
 class Trouble:
     """Something that went wrong with a bot, for its author.
 
-    `sentence`: what happened. `last_lines`: of its output, fit to be shown. `log`: the file with all of it, if there is any.
+    `sentence`: what happened. `last_lines`: of its output, fit to be shown. `log`: the file with all of it, if any.
     """
 
     bot: str

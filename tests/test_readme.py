@@ -1,0 +1,110 @@
+"""Everything the README says to do is done here, and ends as it says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from rummyarena_rules.cards import text_of
+from rummyarena_rules.shoe import shuffled_shoe
+from rummyarena_server.config import BotSettings, TournamentSettings
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text()
+SECONDS = 600
+
+
+def block(language: str, containing: str) -> str:
+    """The code block of the README in a language that contains a text."""
+    found = [text for text in re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL) if containing in text]
+    assert len(found) == 1, found
+    return str(found[0])
+
+
+def command(containing: str) -> list[str]:
+    """A command of the README, to be run in another folder."""
+    (line,) = block("sh", containing).splitlines()
+    first, *rest = line.split()
+    assert (ROOT / first).is_file()
+    return [
+        sys.executable,
+        str(ROOT / first),
+        *(str(ROOT / word) if (ROOT / word).is_file() else word for word in rest),
+    ]
+
+
+def run(words: list[str], folder: Path) -> str:
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_demo_ends_in_the_table_of_the_readme_and_standings_keep_it(tmp_path: Path) -> None:
+    shown = run(command("demo"), tmp_path)
+    assert shown.endswith(block("text", "random-legal"))
+    assert (tmp_path / "rummyarena.db").is_file()
+    kept = run([sys.executable, str(ROOT / "scripts" / "rummyarena"), "standings"], tmp_path)
+    assert [line.split()[:3] for line in kept.splitlines()[3:]] == [
+        line.split()[:3] for line in block("text", "random-legal").splitlines()[1:]
+    ]
+
+
+def test_the_command_that_runs_the_tests_runs_tests(tmp_path: Path) -> None:
+    words = command("scripts/test")
+    assert "9 passed" in run(
+        [*words, "-q", "-p", "no:cacheprovider", str(ROOT / "tests/rules/test_shoe.py")], tmp_path
+    )
+
+
+def test_the_bot_has_ten_lines_and_plays_the_tournament(tmp_path: Path) -> None:
+    bot, file = block("python", "run("), block("toml", "friday")
+    assert len(bot.splitlines()) <= 12
+    assert len([line for line in bot.splitlines() if line]) <= 10
+    (tmp_path / "my_bot.py").write_text(bot)
+    (tmp_path / "friday.toml").write_text(file)
+    assert "run `./scripts/rummyarena tournament run friday.toml`" in README
+    words = [sys.executable, str(ROOT / "scripts" / "rummyarena"), "tournament", "run", "friday.toml"]
+    for _ in range(2):
+        shown = run(words, tmp_path).splitlines()
+        assert sorted(" ".join(line.split()[1:-7]) for line in shown[-2:]) == ["also mine", "mine"]
+        assert [line.split()[-1] for line in shown[-2:]] == ["0", "0"]  # no forfeits
+
+
+def test_the_scenarios_pass(tmp_path: Path) -> None:
+    assert run(command("scenario"), tmp_path).splitlines()[-1] == "58 passed, 0 failed"
+
+
+@pytest.mark.parametrize("page", ["README.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*.md"))])
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text()
+    links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
+    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
+
+
+def test_the_map_names_what_is_there() -> None:
+    rows = [line.split("|")[1] for line in README.splitlines() if line.startswith("| `")]
+    paths = [path for row in rows for path in re.findall("`([^`]+)`", row)]
+    assert len(paths) > 10
+    beside = ROOT / "server" / "rummyarena_server"
+    assert [path for path in paths if not (ROOT / path).exists() and not (beside / path).exists()] == []
+
+
+def test_the_page_on_tournament_files_names_every_key() -> None:
+    page = (ROOT / "docs" / "tournament-files.md").read_text()
+    keys = re.findall(r"^\| `(\w+)` ", page, re.MULTILINE)
+    assert keys == sorted(TournamentSettings.model_fields, key=keys.index)
+    assert all(f"`{key}`" in page for key in BotSettings.model_fields)
+    shown = tomllib.loads(block("toml", "friday"))
+    assert set(shown) <= set(keys)
+
+
+def test_the_example_of_the_shuffle_is_true() -> None:
+    page = (ROOT / "docs" / "shuffle.md").read_text()
+    example = re.search(r"`00 01 02 .. 1f` gives deal 1 of `thai` a shoe that begins ([^.]+)\.", page)
+    assert example
+    assert text_of(shuffled_shoe(bytes(range(32)), 1)[:10]) == example[1]
