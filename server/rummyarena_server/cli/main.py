@@ -21,7 +21,7 @@ from rummyarena_server.rpc.bridge import AddressError
 from rummyarena_server.store.errors import StoreError
 from rummyarena_server.tournament.bots import HostError
 from rummyarena_server.tournament.event import Event
-from rummyarena_server.tournament.runner import GameFailedError
+from rummyarena_server.tournament.runner import GameFailedError, SecondRunnerError
 
 DATABASE: Final = "sqlite:///rummyarena.db"
 _LOGS: Final = "rummyarena-logs"
@@ -33,6 +33,7 @@ _EXPECTED: Final = (
     HostError,
     app.ChangedTournamentError,
     GameFailedError,
+    SecondRunnerError,
 )
 _USAGE, _FAILED, _INTERRUPTED = 2, 1, 130
 

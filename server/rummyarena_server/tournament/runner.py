@@ -43,6 +43,10 @@ class GameFailedError(Exception):
     """A game that failed again and again by a fault of ours; nothing is recorded of it and nobody is blamed."""
 
 
+class SecondRunnerError(Exception):
+    """A game was recorded by somebody else meanwhile; what is recorded stays as it is."""
+
+
 class Runner:
     """Plays what is left of an event."""
 
@@ -113,7 +117,7 @@ class Runner:
                         task_status.started()
                     await self._play_to_end(game, attempt, table)
             except Exception as error:
-                if isinstance(error, StoreError):
+                if isinstance(error, (StoreError, SecondRunnerError)):
                     raise
                 _LOGGER.exception("Game %d failed by a fault of ours and is played again.", game.index)
             else:
@@ -133,7 +137,8 @@ class Runner:
         table.announce(outcome, reveal_seed=self._is_seed_played_out(game))
 
     async def _record(self, result: GameResult) -> None:
-        await self._store.write(record_game, self._event.stored.id, result, _now())
+        if not await self._store.write(record_game, self._event.stored.id, result, _now()):
+            raise SecondRunnerError("another process plays this tournament too: let it end, or stop one of the two")
         self._recorded += 1
         self._recorded_of_group[result.group] += 1
         self._report_progress()
