@@ -221,6 +221,7 @@ async def test_what_follows_a_refused_move_is_dropped(autojump_clock: trio.testi
         await trio.testing.wait_all_tasks_blocked()
         assert [(one.index, one.attempts_left) for one in bot.rejected] == [(0, 2)]
         assert len(bot.told) == told
+        assert bot.answer(Draw())
 
 
 async def test_moves_before_a_refused_one_stand_and_the_next_question_follows(

@@ -54,6 +54,11 @@ class Outlet(Protocol):
         ...
 
 
+def ended_token(reason: ForfeitReason) -> str:
+    """Returns the sentence for a bot whose instance has given up."""
+    return f"this token has ended, for its bot was given up ({reason})"
+
+
 class Table:
     """Serialised parts of one game that several of its seats are sent, made once."""
 
@@ -118,7 +123,11 @@ class Desk:
 
 
 class Instance:
-    """One running copy of a bot, with its own token, stream and process; it sits at one seat of a game at most."""
+    """One running copy of a bot, with its own token, stream and process; it sits at one seat of a game at most.
+
+    `hello`: what the bot asked for, `None` before. `gave_up`: why it plays no more, `None` while it may; `gone` also if
+    it left of its own accord.
+    """
 
     def __init__(self, registry: Registry, name: str, capacity: int) -> None:
         self.name = name
@@ -175,7 +184,7 @@ class Instance:
             self._cancel_deadlines()
             self._forfeit_games(reason)
             if self._outlet is not None:
-                self._outlet.abort(grpc.StatusCode.ABORTED, "this bot plays no more here")
+                self._outlet.abort(grpc.StatusCode.UNAUTHENTICATED, ended_token(reason))
             self._registry.note_change()
 
     # --- the referee's player

@@ -13,7 +13,7 @@ import grpc
 from rummyarena.v1 import play_pb2
 from rummyarena_server.referee.clock import SECOND
 from rummyarena_server.rpc.bridge import Rejection
-from rummyarena_server.rpc.instances import Instance, Outlet, Registry
+from rummyarena_server.rpc.instances import Instance, Outlet, Registry, ended_token
 from rummyarena_server.wire import (
     encode_going_away,
     encode_stale_rejection,
@@ -44,9 +44,7 @@ def open_play(registry: Registry, metadata: Mapping[str, str], outlet: Outlet) -
             "the bot was given (the SDKs read it from RUMMYARENA_TOKEN); a token ends with its tournament",
         )
     if instance.gave_up is not None:
-        return Rejection(
-            grpc.StatusCode.UNAUTHENTICATED, f"this token has ended, for its bot was given up ({instance.gave_up})"
-        )
+        return Rejection(grpc.StatusCode.UNAUTHENTICATED, ended_token(instance.gave_up))
     return PlaySession(registry, instance, outlet)
 
 
