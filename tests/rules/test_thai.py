@@ -17,18 +17,7 @@ from rummyarena_rules.ruleset import Reason
 from rummyarena_rules.table import Phase, TableMeld
 from rummyarena_rules.thai import THAI, ThaiOptions, ThaiState, ThaiView
 from rummyarena_rules.thai.melds import MELD_STARTS, completes_meld, extensions, melds_in, neighbours, split_layoff
-
-RANKS = "23456789TJQKA"
-
-
-def is_meld(some: tuple[Card, ...]) -> bool:
-    """T8 and T9, written a second time over texts."""
-    ranks = sorted(RANKS.index(str(one)[0]) for one in some)
-    suits = {str(one)[1] for one in some}
-    if len(some) < 3 or len(set(some)) < len(some):
-        return False
-    is_set = len(set(ranks)) == 1 and len(suits) == len(some)
-    return is_set or (len(suits) == 1 and ranks == list(range(ranks[0], ranks[0] + len(ranks))))
+from tests.rules.offers import can_knock_keeping, is_meld
 
 
 def position(raw: dict[str, object], seats: int = 2, **options: object) -> ThaiState:
@@ -140,33 +129,6 @@ def test_a_discard_completes_a_meld_with_any_two_cards_of_the_row(card: Card, ro
 # --- knocks ----------------------------------------------------------------------------------------------------------
 
 
-def can_knock_keeping(hand: tuple[Card, ...], table: list[tuple[Card, ...]], kept: Card) -> bool:
-    """T22 by plain search: every way of laying a meld or one card on a meld of the table, in any order."""
-    rest = tuple(one for one in hand if one is not kept)
-
-    def search(left: tuple[Card, ...], melds: tuple[tuple[Card, ...], ...], seen: set[object]) -> bool:
-        if not left:
-            return True
-        key = (left, melds)
-        if key in seen:
-            return False
-        seen.add(key)
-        for number, meld in enumerate(melds):
-            for card in left:
-                if is_meld((*meld, card)):
-                    after = (*melds[:number], tuple(sorted((*meld, card))), *melds[number + 1 :])
-                    if search(tuple(one for one in left if one is not card), after, seen):
-                        return True
-        groups = chain.from_iterable(combinations(left, size) for size in range(3, len(left) + 1))
-        return any(
-            search(tuple(one for one in left if one not in group), (*melds, group), seen)
-            for group in groups
-            if is_meld(group)
-        )
-
-    return search(rest, tuple(tuple(sorted(meld)) for meld in table), set())
-
-
 @st.composite
 def knocking_positions(draw: st.DrawFn) -> tuple[tuple[Card, ...], list[tuple[Card, ...]]]:
     """Hands of up to nine cards made of melds and stray cards, and up to three melds on the table."""
@@ -200,7 +162,7 @@ def test_a_knock_is_found_for_each_card_that_a_plain_search_can_keep(
     offered = THAI.candidates(view, 64)
     assert offered.complete
     kept = {move.card for move in offered.moves if isinstance(move, Knock)}
-    assert kept == {card for card in hand if can_knock_keeping(hand, table, card)}
+    assert kept == {card for card in hand if can_knock_keeping(hand, tuple(table), card)}
 
 
 def test_a_knock_may_use_a_meld_laid_earlier_in_it() -> None:  # T22
