@@ -79,7 +79,7 @@ def test_the_scenarios_pass(tmp_path: Path) -> None:
     assert run(command("scenario"), tmp_path).splitlines()[-1] == "58 passed, 0 failed"
 
 
-@pytest.mark.parametrize("page", ["README.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/*.md"))])
+@pytest.mark.parametrize("page", ["README.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))])
 def test_links_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text()
     links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text) if "://" not in link]
