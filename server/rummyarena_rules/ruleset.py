@@ -140,6 +140,11 @@ class Ruleset(Protocol[S]):
         """Named sets of options that differ from the defaults."""
         ...
 
+    @property
+    def options_kind(self) -> type[Any]:
+        """The frozen dataclass of its options, declared as `options` says."""
+        ...
+
     def configure(self, raw: Mapping[str, object], seats: int) -> Any | list[Refusal]:
         """Returns the frozen options for a number of seats, or every reason why there are none."""
         ...

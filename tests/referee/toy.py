@@ -59,6 +59,7 @@ class Toy:
     version = 1
     seats = range(2, 9)
     presets: Mapping[str, Mapping[str, object]] = {}
+    options_kind = ToyOptions
 
     def configure(self, raw: Mapping[str, object], seats: int) -> ToyOptions | list[Refusal]:
         return read_options(ToyOptions, raw)

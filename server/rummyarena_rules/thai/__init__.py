@@ -43,6 +43,7 @@ class Thai:
     version = 1
     seats = range(2, 5)  # T1
     presets = PRESETS
+    options_kind = ThaiOptions
 
     def configure(self, raw: Mapping[str, object], seats: int) -> ThaiOptions | list[Refusal]:
         """Returns the options for a number of seats, or every reason why there are none."""

@@ -33,15 +33,16 @@ def show_rules(name: str) -> None:
         near = get_close_matches(name, RULESETS, n=1)
         raise UsageError(f"there is no ruleset {name!r}: " + (f"did you mean {near[0]}?" if near else _names()))
     ruleset = RULESETS[name]
-    seats = ruleset.seats
-    say(f"{name}, rules version {ruleset.version}: {seats.start} to {seats.stop - 1} seats. The rules: docs/rules/{name}.md")
+    seats = f"{ruleset.seats.start} to {ruleset.seats.stop - 1} seats"
+    say(f"{name}, rules version {ruleset.version}: {seats}. The rules: docs/rules/{name}.md")
     say("")
     say("Options")
     _show_options(name)
     say("")
     say("Presets (options that differ from the defaults)")
     for preset, options in ruleset.presets.items():
-        say(f"  {preset}: " + (", ".join(f"{key} = {_toml(value)}" for key, value in options.items()) or "all defaults"))
+        changed = ", ".join(f"{key} = {_toml(value)}" for key, value in options.items())
+        say(f"  {preset}: {changed or 'all defaults'}")
     if name in _LOCAL_TERMS:
         say("")
         say("Local terms")
