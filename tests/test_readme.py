@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rummyarena_rules.cards import text_of
+from rummyarena_rules.notation import parse_move
 from rummyarena_rules.shoe import shuffled_shoe
 from rummyarena_server.config import BotSettings, TournamentSettings
 
@@ -56,9 +57,7 @@ def test_the_demo_ends_in_the_table_of_the_readme_and_standings_keep_it(tmp_path
 
 def test_the_command_that_runs_the_tests_runs_tests(tmp_path: Path) -> None:
     words = command("scripts/test")
-    assert "9 passed" in run(
-        [*words, "-q", "-p", "no:cacheprovider", str(ROOT / "tests/rules/test_shoe.py")], tmp_path
-    )
+    assert "9 passed" in run([*words, "-q", "-p", "no:cacheprovider", str(ROOT / "tests/rules/test_shoe.py")], tmp_path)
 
 
 def test_the_bot_has_ten_lines_and_plays_the_tournament(tmp_path: Path) -> None:
@@ -101,6 +100,14 @@ def test_the_page_on_tournament_files_names_every_key() -> None:
     assert all(f"`{key}`" in page for key in BotSettings.model_fields)
     shown = tomllib.loads(block("toml", "friday"))
     assert set(shown) <= set(keys)
+
+
+@pytest.mark.parametrize("game", [path.stem for path in ROOT.glob("docs/games/*.md")])
+def test_the_moves_on_the_page_of_a_game_are_moves_of_it(game: str) -> None:
+    page = (ROOT / "docs" / "games" / f"{game}.md").read_text()
+    moves = re.findall("`([a-z]+ [^`]+)`", page)
+    assert len(moves) >= 5
+    assert [text for text in moves if parse_move(game, text) is None] == []
 
 
 def test_the_example_of_the_shuffle_is_true() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import chain, combinations
+from typing import Any
 
 from rummyarena_rules.cards import CARDS, Card, cards_in
 from rummyarena_rules.moves import Discard, Draw, Knock, LayOff, Meld, Move, Pass, Take, TakeOnto
@@ -90,3 +91,6 @@ def _can_lay_all(left: tuple[Card, ...], melds: tuple[tuple[Card, ...], ...], se
         for group in groups
         if _known_meld(group)
     )
+
+
+COMPARERS: Mapping[str, Callable[[Any], bool]] = {"thai": compare_thai}
