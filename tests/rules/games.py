@@ -36,14 +36,15 @@ class Setup:
 
 
 def setups(ruleset_name: str, deals: int) -> list[Setup]:
-    """One game of a few deals for every number of seats and preset."""
+    """A short game for every number of seats, and for every preset: all pairs in thai, in turn in liverpool."""
     ruleset = RULESETS[ruleset_name]
-    cap = {"max_deals": deals} if ruleset_name == "thai" else {}
-    return [
-        Setup(ruleset_name, seats, tuple({**options, **cap}.items()), seed=seats)
-        for seats in ruleset.seats
-        for options in ruleset.presets.values()
-    ]
+    presets = list(ruleset.presets.values())
+    if ruleset_name == "thai":
+        pairs = [(seats, options | {"max_deals": deals}) for seats in ruleset.seats for options in map(dict, presets)]
+    else:
+        caps = {seats: {"max_turns_per_deal": 12 * seats} for seats in ruleset.seats}
+        pairs = [(seats, {**presets[seats % len(presets)], **caps[seats]}) for seats in ruleset.seats]
+    return [Setup(ruleset_name, seats, tuple(options.items()), seed=seats) for seats, options in pairs]
 
 
 def randomly(seed: int) -> Chooser:
