@@ -216,7 +216,10 @@ class Knocked:
 
 @dataclass(slots=True)
 class StockReshuffled:
-    """All discards but the newest became the new stock, here top first (T26, L17)."""
+    """The `count` oldest discards became the new stock, here top first (T26, L17).
+
+    All but the newest; while a purchase is carried out all but the upcard being bought and the one below it.
+    """
 
     count: int
     cards: tuple[Card, ...] | None = referee_only()

@@ -25,7 +25,7 @@ from rummyarena_rules.reading import (
     record_of,
     whole,
 )
-from rummyarena_rules.ruleset import AnyState, NextDeal, Ruleset
+from rummyarena_rules.ruleset import AnyPublic, AnyState, NextDeal, Ruleset
 from rummyarena_rules.table import Phase, TableMeld
 
 
@@ -53,7 +53,8 @@ def expectation_reader(game: str, seats: int) -> Reader:
     seat, cards = whole(0, seats - 1), card_list(game)
     numbers = list_of(whole(), seats)
     opening = {"dealer": seat, "first": seat, "direction": one_of(1, -1), "cutter": seat, "deal": whole(1)}
-    ledger = {"dealer", "direction", "first", "cutter"}
+    cut = {"cutter": seat, "cut_needed": whole(1)} if game == "liverpool" else {}
+    ledger = {name: opening[name] for name in ("dealer", "direction", "first")} | cut
     return record_of(
         {
             "hands": by_seat(seats, cards),
@@ -75,10 +76,8 @@ def expectation_reader(game: str, seats: int) -> Reader:
             "next": optional(record_of(opening)),
             "offered": record_of({"yes": list_of(a_text), "no": list_of(a_text)}),
             "fallback": list_of(a_text),
-            "cutter": seat,
-            "deals": list_of(
-                record_of({name: opening[name] for name in ledger} | {"order": list_of(seat, seats), "totals": numbers})
-            ),
+            **cut,
+            "deals": list_of(record_of(ledger | {"order": list_of(seat, seats), "totals": numbers})),
             "over": one_of(True, False),
             "winners": list_of(seat),
             "ranks": list_of(whole(1, seats), seats),
@@ -146,16 +145,18 @@ def _table_melds(played: Played, expected: Mapping[str, Mapping[str, Any]]) -> s
     for name, one in expected.items():
         if name not in found:
             return f"there is no {name}"
-        sentence = _meld(found[name], one)
+        sentence = _meld(found[name], one, with_placers=played.ruleset.name == "thai")
         if sentence:
             return f"{name} {sentence}"
     return None
 
 
-def _meld(meld: TableMeld, expected: Mapping[str, Any]) -> str | None:
+def _meld(meld: TableMeld, expected: Mapping[str, Any], *, with_placers: bool) -> str | None:
     owner = expected["owner"]
     marked = [(card, owner if seat is None else seat) for card, seat in expected["cards"]]
     got = list(zip(meld.cards, meld.placers, strict=True))
+    if not with_placers:  # who placed a card counts in thai only
+        marked, got = [(card, owner) for card, _ in marked], [(card, owner) for card, _ in got]
     if not meld.is_run:  # a set is written in any order
         marked, got = sorted(marked), sorted(got)
     return _differs((owner, marked), (meld.owner, got))
@@ -182,8 +183,15 @@ def _penalties(played: Played, expected: tuple[Mapping[str, Any], ...]) -> str |
     return _differs(sorted((one["seat"], one["rule"], str(one["card"])) for one in expected), sorted(got))
 
 
-def _described(opening: NextDeal, seats: int) -> dict[str, Any]:
+def _cut_needed(public: AnyPublic, deal: int) -> int | None:
+    """Returns the exact cut of a deal (L5); only the options of liverpool have hand sizes for it."""
+    sizes = getattr(public.options, "hand_sizes", None)
+    return sizes and public.seats * sizes[deal - 1] + 1
+
+
+def _described(opening: NextDeal, public: AnyPublic) -> dict[str, Any]:
     """Returns what can be expected of a deal's opening; cutter and clockwise order are those of L3."""
+    seats = public.seats
     order = [(opening.first + opening.direction * step) % seats for step in range(seats)]
     return {
         "deal": opening.deal,
@@ -191,6 +199,7 @@ def _described(opening: NextDeal, seats: int) -> dict[str, Any]:
         "direction": opening.direction,
         "first": opening.first,
         "cutter": (opening.dealer - 1) % seats,
+        "cut_needed": _cut_needed(public, opening.deal),
         "order": tuple(order),
     }
 
@@ -199,13 +208,13 @@ def _next(played: Played, expected: Mapping[str, Any] | None) -> str | None:
     following = played.ruleset.next_deal(played.state.public)
     if expected is None or following is None:
         return None if expected is None and following is None else f"expected {expected}, got {following}"
-    described = _described(following, played.state.public.seats)
+    described = _described(following, played.state.public)
     return _differs(expected, {name: described[name] for name in expected})
 
 
 def _deals(played: Played, expected: tuple[Mapping[str, Any], ...]) -> str | None:
     got = [
-        _described(opening, played.state.public.seats) | {"totals": totals}
+        _described(opening, played.state.public) | {"totals": totals}
         for opening, totals in zip(played.openings, played.ledger_totals, strict=True)
     ]
     if len(got) != len(expected):
@@ -280,6 +289,7 @@ _COMPARERS: Final[Mapping[str, Callable[[Played, Any], str | None]]] = {
     "offered": _offered,
     "fallback": _fallback,
     "cutter": _equal(lambda played: (played.state.public.dealer - 1) % played.state.public.seats),
+    "cut_needed": _equal(lambda played: _cut_needed(played.state.public, played.state.public.deal)),
     "deals": _deals,
     "over": _equal(lambda played: played.state.public.over),
     "winners": _winners,

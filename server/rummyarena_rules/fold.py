@@ -9,25 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from rummyarena_rules.cards import Card
+from rummyarena_rules.cards import JOKER, Card
 from rummyarena_rules.events import (
     CardsSetAside,
     CardTurnedUp,
+    CutAsked,
     DealEnded,
     DealStarted,
     Discarded,
     DiscardsTaken,
+    DrawDeclared,
     Event,
     HandDealt,
+    JokerSwapped,
     Knocked,
     LaidOff,
     MeldLaid,
     Passed,
     PenaltyCharged,
     Seat,
+    ShoeCut,
     StockDrawn,
     StockReshuffled,
     TurnStarted,
+    UpcardBought,
+    WindowClosed,
+    WindowOpened,
 )
 from rummyarena_rules.table import (
     DealResult,
@@ -88,6 +95,11 @@ def _deal_started(public: _Public, event: DealStarted) -> None:
     public.result = None
 
 
+def _cut_asked(public: _Public, event: CutAsked) -> None:
+    public.turn = event.seat
+    public.phase = Phase.CUT
+
+
 def _hand_dealt(public: _Public, event: HandDealt) -> None:
     public.hand_counts[event.seat] = event.count
 
@@ -121,6 +133,21 @@ def _discards_taken(public: _Public, event: DiscardsTaken) -> None:
     public.phase = Phase.PLAY
 
 
+def _window_opened(public: _Public, _: WindowOpened) -> None:
+    public.phase = Phase.BUY
+
+
+def _window_closed(public: _Public, _: WindowClosed) -> None:
+    public.phase = Phase.PLAY  # a draw that is still due follows at once
+
+
+def _upcard_bought(public: _Public, event: UpcardBought) -> None:
+    del public.discards[-1]
+    public.stock_count -= event.penalty_count
+    public.hand_counts[event.seat] += 1 + event.penalty_count
+    add_cards(public.known[event.seat], (event.card,))
+
+
 def _cards_shown(public: _Public, seat: int, some: Sequence[Card]) -> None:
     public.hand_counts[seat] -= len(some)
     if public.known[seat]:
@@ -144,8 +171,28 @@ def extended(meld: TableMeld, seat: int, low: tuple[Card, ...], high: tuple[Card
     placers = (seat,) * len(low) + meld.placers + (seat,) * len(high)
     if meld.start:
         return TableMeld(meld.owner, some, placers, meld.start - len(low))
-    order = sorted(range(len(some)), key=some.__getitem__)  # a set stays in sorted order
-    return TableMeld(meld.owner, tuple(some[at] for at in order), tuple(placers[at] for at in order), 0)
+    return _sorted_set(meld.owner, some, placers)
+
+
+def _sorted_set(owner: Seat, some: Sequence[Card], placers: Sequence[Seat]) -> TableMeld:
+    order = sorted(range(len(some)), key=some.__getitem__)
+    return TableMeld(owner, tuple(some[at] for at in order), tuple(placers[at] for at in order), 0)
+
+
+def _joker_swapped(public: _Public, event: JokerSwapped) -> None:
+    public.melds[event.meld - 1] = swapped(public.melds[event.meld - 1], event.seat, event.card, event.index)
+    _cards_shown(public, event.seat, (event.card,))
+    public.hand_counts[event.seat] += 1
+    add_cards(public.known[event.seat], (JOKER,))
+
+
+def swapped(meld: TableMeld, seat: Seat, card: Card, index: int) -> TableMeld:
+    """Returns a meld with a natural card in the place of a joker, as `events.JokerSwapped` names them."""
+    some = (*meld.cards[:index], card, *meld.cards[index + 1 :])
+    placers = (*meld.placers[:index], seat, *meld.placers[index + 1 :])
+    if meld.start:
+        return TableMeld(meld.owner, some, placers, meld.start)
+    return _sorted_set(meld.owner, some, placers)
 
 
 def _discarded(public: _Public, event: Discarded) -> None:
@@ -154,7 +201,7 @@ def _discarded(public: _Public, event: Discarded) -> None:
 
 
 def _stock_reshuffled(public: _Public, event: StockReshuffled) -> None:
-    del public.discards[:-1]
+    del public.discards[: event.count]
     public.stock_count += event.count
 
 
@@ -171,24 +218,35 @@ def _nothing_shared(_public: _Public, _event: Event) -> None:
 
 _PUBLIC: Final[dict[type[Event], Callable[[Any, Any], None]]] = {
     DealStarted: _deal_started,
+    CutAsked: _cut_asked,
     HandDealt: _hand_dealt,
     CardTurnedUp: _card_turned_up,
     CardsSetAside: _cards_set_aside,
     TurnStarted: _turn_started,
     StockDrawn: _stock_drawn,
     DiscardsTaken: _discards_taken,
+    WindowOpened: _window_opened,
+    WindowClosed: _window_closed,
+    UpcardBought: _upcard_bought,
     MeldLaid: _meld_laid,
     LaidOff: _laid_off,
+    JokerSwapped: _joker_swapped,
     Discarded: _discarded,
     StockReshuffled: _stock_reshuffled,
     DealEnded: _deal_ended,
+    DrawDeclared: _nothing_shared,
     Passed: _nothing_shared,
     PenaltyCharged: _nothing_shared,
     Knocked: _nothing_shared,
+    ShoeCut: _nothing_shared,
 }
 
 
 # --- private ---------------------------------------------------------------------------------------------------------
+
+
+def _remember_cut(private: Private, event: ShoeCut) -> None:
+    private.cut = event.asked
 
 
 def _receive_hand(private: Private, event: HandDealt) -> None:
@@ -206,6 +264,10 @@ def _receive_discards(private: Private, event: DiscardsTaken) -> None:
     add_cards(private.hand, event.cards)
 
 
+def _receive_purchase(private: Private, event: UpcardBought) -> None:
+    add_cards(private.hand, (event.card, *(event.penalty_cards or ())))
+
+
 def _lay_meld(private: Private, event: MeldLaid) -> None:
     remove_cards(private.hand, event.cards)
 
@@ -215,17 +277,25 @@ def _lay_off(private: Private, event: LaidOff) -> None:
     remove_cards(private.hand, event.high)
 
 
+def _swap(private: Private, event: JokerSwapped) -> None:
+    private.hand.remove(event.card)
+    add_cards(private.hand, (JOKER,))
+
+
 def _put_down(private: Private, event: Discarded) -> None:
     private.hand.remove(event.card)
     private.drawn = None
 
 
 _PRIVATE: Final[dict[type[Event], Callable[[Any, Any], None]]] = {
+    ShoeCut: _remember_cut,
     HandDealt: _receive_hand,
     StockDrawn: _receive_stock_card,
     DiscardsTaken: _receive_discards,
+    UpcardBought: _receive_purchase,
     MeldLaid: _lay_meld,
     LaidOff: _lay_off,
+    JokerSwapped: _swap,
     Discarded: _put_down,
 }
 
@@ -237,6 +307,11 @@ def _fill_stock(state: _State, event: DealStarted) -> None:
     state.privates = [Private() for _ in state.privates]
     state.stock = list(reversed(event.shoe or ()))
     state.aside = ()
+
+
+def _cut_stock(state: _State, event: ShoeCut) -> None:
+    kept = len(state.stock) - (event.position or 0)
+    state.stock = state.stock[kept:] + state.stock[:kept]
 
 
 def _deal_from_stock(state: _State, event: HandDealt) -> None:
@@ -256,6 +331,10 @@ def _draw(state: _State, _: StockDrawn) -> None:
     state.stock.pop()
 
 
+def _pay_penalty(state: _State, event: UpcardBought) -> None:
+    del state.stock[len(state.stock) - event.penalty_count :]
+
+
 def _restock(state: _State, event: StockReshuffled) -> None:
     state.stock = [*reversed(event.cards or ()), *state.stock]
 
@@ -268,9 +347,11 @@ def _remove_from_top(stock: list[Card], some: Sequence[Card]) -> None:
 
 _HIDDEN: Final[dict[type[Event], Callable[[Any, Any], None]]] = {
     DealStarted: _fill_stock,
+    ShoeCut: _cut_stock,
     HandDealt: _deal_from_stock,
     CardTurnedUp: _turn_up,
     CardsSetAside: _set_aside,
     StockDrawn: _draw,
+    UpcardBought: _pay_penalty,
     StockReshuffled: _restock,
 }

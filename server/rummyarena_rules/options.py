@@ -12,10 +12,11 @@ from rummyarena_rules.ruleset import Reason, Refusal
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The values of an option: `words` says them to people, `accepts` tells them from others."""
+    """The values of an option: `words` says them to people, `accepts` tells them from others, `keep` freezes them."""
 
     words: str
     accepts: Callable[[object], bool]
+    keep: Callable[[Any], Any] = lambda value: value
 
 
 def choice(default: Any, *others: Any, meaning: str) -> Any:
@@ -40,6 +41,29 @@ def whole(default: int, *, least: int, most: int | None = None, meaning: str) ->
     return _option(default, meaning, Allowed(words, accepts))
 
 
+def auto_or_whole(*, least: int, meaning: str) -> Any:
+    """Declares an option that is a whole number in a range or, by default, the word `auto`."""
+
+    def accepts(value: object) -> bool:
+        return value == "auto" or (type(value) is int and value >= least)
+
+    return _option("auto", meaning, Allowed(f"auto or a whole number, {least} or more", accepts))
+
+
+def wholes(default: tuple[int, ...], *, least: int, meaning: str) -> Any:
+    """Declares an option that is a list of as many whole numbers as its default has; it is kept as a tuple."""
+
+    def accepts(value: object) -> bool:
+        return (
+            isinstance(value, list | tuple)
+            and len(value) == len(default)
+            and all(type(one) is int and one >= least for one in value)
+        )
+
+    words = f"a list of {len(default)} whole numbers, each {least} or more"
+    return _option(default, meaning, Allowed(words, accepts, tuple))
+
+
 T = TypeVar("T")
 
 
@@ -52,7 +76,7 @@ def read_options(kind: type[T], raw: Mapping[str, object]) -> T | list[Refusal]:
         for name, allowed in ((name, one.metadata["allowed"]) for name, one in declared.items())
         if name in raw and not allowed.accepts(raw[name])
     ]
-    return refusals or kind(**raw)
+    return refusals or kind(**{name: declared[name].metadata["allowed"].keep(value) for name, value in raw.items()})
 
 
 def option_fields(kind: type[Any]) -> tuple[Field[Any], ...]:

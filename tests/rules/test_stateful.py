@@ -14,7 +14,7 @@ from rummyarena_rules.events import Event, Seat
 from rummyarena_rules.moves import Move
 from rummyarena_rules.notation import move_text, parse_move
 from rummyarena_rules.registry import RULESETS
-from rummyarena_rules.ruleset import AnyState, Ruleset
+from rummyarena_rules.ruleset import AnyState, Reason, Ruleset
 from rummyarena_rules.shoe import SEED_BYTES
 from tests.rules.games import CANDIDATE_LIMIT
 from tests.rules.invariants import Conserved, Folded, Unleaked, check_counts, check_offers, check_twin
@@ -110,6 +110,18 @@ class GameMachine(RuleBasedStateMachine):
         seat = self.open_seat()
         assert seat is not None
         check_twin(self.ruleset, self.state, seat, self.draws)
+
+    @precondition(lambda self: not self.must_deal() and self.open_seat() is None)
+    @rule(seat=st.integers(0, 1), text=texts)
+    def try_a_text_when_the_game_is_over(self, seat: Seat, text: str) -> None:
+        result = self.ruleset.result(self.state)
+        assert result is not None
+        assert min(result.ranks) == 1
+        move = parse_move(self.ruleset.name, text)
+        if move is not None:
+            refusal = self.ruleset.check(self.ruleset.view(self.state, seat), move)
+            assert refusal is not None
+            assert refusal.reason in (Reason.GAME_OVER, Reason.MALFORMED)  # a text may name no meld that can be
 
     @invariant()
     def counts_are_true(self) -> None:
