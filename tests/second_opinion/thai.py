@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from tests.second_opinion import thai_accounts as accounts
 from tests.second_opinion.thai_melds import extends, is_meld, laid_off
 from tests.second_opinion.words import DECK, Words, read_move, sorted_cards
+
+Shuffle: TypeAlias = Callable[[list[str]], list[str]]
 
 HAND_SIZES = {2: 11, 3: 9, 4: 7}
 
@@ -253,8 +256,8 @@ def named_twice(cards: list[str]) -> bool:
 # --- Effects ----------------------------------------------------------------------------------------------------------
 
 
-def apply(table: ThaiTable, seat: int, text: str, reshuffled: list[str] | None = None) -> None:
-    """Plays a legal move; `reshuffled` is the new stock, should the turn end with a reshuffle (T26)."""
+def apply(table: ThaiTable, seat: int, text: str, shuffle: Shuffle) -> None:
+    """Plays a legal move; `shuffle` makes the new stock, should the turn end with a reshuffle (T26)."""
     move = read_move("thai", text)
     assert move is not None
     assert judge(table, seat, text) is None, text
@@ -293,7 +296,7 @@ def apply(table: ThaiTable, seat: int, text: str, reshuffled: list[str] | None =
             table.hands[seat].remove(move.card)
             table.row.append(RowCard(move.card, seat, table.turn_number))
             accounts.charge_discard(table, seat, move.card)
-            end_turn(table, reshuffled)
+            end_turn(table, shuffle)
 
 
 def _take(table: ThaiTable, seat: int, target: str) -> None:
@@ -332,7 +335,7 @@ def _knock(table: ThaiTable, seat: int) -> None:
     end_deal(table, "knock")
 
 
-def end_turn(table: ThaiTable, reshuffled: list[str] | None) -> None:
+def end_turn(table: ThaiTable, shuffle: Shuffle) -> None:
     """T26, T27."""
     if table.last_turn:
         end_deal(table, "exhausted")
@@ -342,7 +345,7 @@ def end_turn(table: ThaiTable, reshuffled: list[str] | None) -> None:
             end_deal(table, "exhausted")
             return
         if table.options["stock_exhausted"] == "reshuffle" and table.reshuffles == 0 and len(table.row) >= 2:
-            reshuffle(table, reshuffled)
+            reshuffle(table, shuffle)
         else:
             table.last_turn = True
     table.turn = (table.turn + table.direction) % table.seats
@@ -350,14 +353,12 @@ def end_turn(table: ThaiTable, reshuffled: list[str] | None) -> None:
     table.first_turn, table.phase, table.gathered, table.drawn = False, "draw", [], None
 
 
-def reshuffle(table: ThaiTable, reshuffled: list[str] | None) -> None:
+def reshuffle(table: ThaiTable, shuffle: Shuffle) -> None:
     """T26: all row cards except the newest; a head among them is an ordinary card from then on."""
-    assert reshuffled is not None, "the stock is exhausted for the first time and nobody shuffled"
     old = [one.card for one in table.row[:-1]]
-    assert sorted(old) == sorted(reshuffled)
     if table.head in old:
         table.head = None
-    table.stock, table.row = list(reshuffled), table.row[-1:]
+    table.stock, table.row = shuffle(old), table.row[-1:]
     table.reshuffles += 1
 
 
