@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import math
 import selectors
+import socket
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
@@ -29,7 +31,9 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 _LOGGER: Final = logging.getLogger(__name__)
 _MOST_ROUNDS: Final = 8  # of asyncio a tick of trio, so that neither starves the other
 _SETTLING_ROUNDS: Final = 4  # a frame that is there is found in the first and delivered two later
-_BLOCKED_SECONDS: Final = 0.0002  # a wait shorter than this found something that may have been there before
+_QUIET_SECONDS: Final = 0.005  # in which gRPC's threads, also under load, carry a frame from its socket to asyncio
+_LONGEST_SETTLING_SECONDS: Final = 0.1  # a bot that sends without end must not stop the clocks
+_GONE_SECONDS: Final = 0.05  # within which gRPC tells of the end of a call, once it has told that no more is sent
 
 MOST_REQUEST_BYTES: Final = 1024 * 1024
 KEEPALIVE_SECONDS: Final = 30
@@ -52,6 +56,13 @@ T = TypeVar("T")
 # --- the pump --------------------------------------------------------------------------------------------------------
 
 
+class _Loop(asyncio.SelectorEventLoop):
+    """A loop with one clock for both sides, so that what turns trio's by hand turns asyncio's timers with it."""
+
+    def time(self) -> float:
+        return trio.current_time()
+
+
 class _PollingSelector(selectors.DefaultSelector):
     """Never blocks: when the asyncio loop would wait, it is stopped and hands control back to trio."""
 
@@ -59,6 +70,7 @@ class _PollingSelector(selectors.DefaultSelector):
     timeout: float | None = None  # how long asyncio would have waited; None: for ever
     is_idle = False
     rounds = 0
+    found = 0  # how often there was something
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,6 +79,7 @@ class _PollingSelector(selectors.DefaultSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         self.polls.append(_monotonic())
+        self.found += bool(ready)
         if not ready and (timeout is None or timeout > 0):
             self.is_idle, self.timeout = True, timeout
             self.loop.stop()
@@ -76,35 +89,44 @@ class _PollingSelector(selectors.DefaultSelector):
                 self.loop.stop()
         return ready
 
+    def is_quiet(self) -> bool:
+        """Returns whether all that came was delivered and nothing has come since."""
+        return self.is_idle and not super().select(0)
+
+    def forget_polls(self) -> None:
+        """Has this moment stand for all looks before it."""
+        self.polls.clear()
+        self.polls.append(_monotonic())
+
 
 def _monotonic() -> int:
     return round(time.perf_counter() * 1_000_000)
 
 
 class _Waits(trio.abc.Instrument):
-    """Notes when trio really waited: what is found afterwards had not come before."""
+    """Looks at the sockets before trio waits: if they are quiet, what is found afterwards came during the wait."""
 
-    def __init__(self, polls: deque[int]) -> None:
-        self._polls = polls
-        self._since = 0.0
+    def __init__(self, selector: _PollingSelector) -> None:
+        self._selector = selector
+        self._was_quiet = False
 
     def before_io_wait(self, timeout: float) -> None:  # noqa: ARG002 - trio's signature
-        self._since = time.perf_counter()
+        self._was_quiet = self._selector.is_quiet()
 
     def after_io_wait(self, timeout: float) -> None:  # noqa: ARG002 - trio's signature
-        if time.perf_counter() - self._since > _BLOCKED_SECONDS:
-            self._polls.clear()
-            self._polls.append(_monotonic())
+        if self._was_quiet:
+            self._selector.forget_polls()
 
 
 class Pump:
     """Runs asyncio whenever it has something to do: its own I/O, its own timers, or a wake-up from trio."""
 
-    def __init__(self) -> None:
+    def __init__(self, nursery: trio.Nursery) -> None:
+        self._nursery = nursery
         self._selector = _PollingSelector()
-        self.loop = asyncio.SelectorEventLoop(self._selector)
+        self.loop = _Loop(self._selector)
         self._selector.loop = self.loop
-        self._waits = _Waits(self._selector.polls)
+        self._waits = _Waits(self._selector)
         self._sleeping: trio.CancelScope | None = None
         self._is_woken = False
         self._life = trio.CancelScope(shield=True)
@@ -117,10 +139,12 @@ class Pump:
     def arrived(self) -> int:
         """Returns when a frame that asyncio delivers now had arrived, at the earliest, on the clock of `now`.
 
-        The last four looks at the sockets are kept, and whenever trio waited for the network that wait's end stands for
-        all before it. A frame is delivered within three rounds of the look that found it, and the look before found it
-        not there: the oldest look that is kept is a bound that never charges a bot for the time in which this thread
-        was busy, and is off by that time at most.
+        The last four looks at the sockets are kept. A frame is delivered within three rounds of the look that found it,
+        and the look before found it not there, so the oldest look that is kept never charges a bot for the time in
+        which this thread was busy. Where asyncio had delivered all and a look just before a wait of trio found nothing,
+        the wait's end stands for all looks before it: who answers while we are idle is charged to within the time in
+        which the system wakes us. gRPC hands over a stream's frames one by one: a frame sent before the last was
+        delivered counts as arrived after that.
         """
         return self.now() - (_monotonic() - self._selector.polls[0])
 
@@ -131,7 +155,10 @@ class Pump:
             self._sleeping.cancel()
 
     async def call(self, function: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
-        """Awaits an asyncio coroutine from a task of trio; a cancelled call cancels it and does not wait for it."""
+        """Awaits an asyncio coroutine from a task of trio; a cancelled call cancels it and does not wait for it.
+
+        `trio.ClosedResourceError` if the pump is closed meanwhile.
+        """
         done = trio.Event()
         task = self.loop.create_task(function(*args))
         task.add_done_callback(lambda _: done.set())
@@ -142,11 +169,22 @@ class Pump:
             task.cancel()
             self.wake()
             raise
+        if task.cancelled():
+            raise trio.ClosedResourceError("the pump was closed during a call")
         return task.result()
 
     async def settled(self) -> None:
-        """Returns once all frames that had reached this process at the call were delivered."""
-        await self.call(_rounds)
+        """Returns once the frames that had reached this machine at the call were delivered.
+
+        gRPC's own threads carry a frame from its socket to asyncio, those of a stream one by one, so this waits until
+        nothing has come for 5 milliseconds; for 100 at most, and a stream may have more frames than that on their way.
+        """
+        found = None
+        with trio.move_on_after(_LONGEST_SETTLING_SECONDS):
+            while found != self._selector.found:
+                found = self._selector.found
+                await trio.sleep(_QUIET_SECONDS)
+                await self.call(_rounds)
 
     async def run(self) -> None:
         """Pumps until `close`; outer cancellation does not stop it, for what is being closed needs it."""
@@ -179,12 +217,20 @@ class Pump:
     def _run_asyncio(self) -> bool:
         """Returns whether asyncio has nothing left to do now.
 
-        Ctrl-C is kept from asyncio, which would lose the callback it came in; trio delivers it elsewhere.
+        Ctrl-C is kept from asyncio, which would lose the callback it came in; trio delivers it elsewhere. What asyncio
+        does not catch ends the pump's surroundings, not the pump: they still need it to be closed.
         """
-        self._is_woken = False
         self._selector.is_idle, self._selector.rounds = False, 0
-        self.loop.run_forever()  # returns at the next loop.stop(), see _PollingSelector
+        try:
+            self.loop.run_forever()  # returns at the next loop.stop(), see _PollingSelector
+        except (KeyboardInterrupt, SystemExit) as error:
+            self._nursery.start_soon(_raise, error)
+        self._is_woken = False  # who called from within asyncio was heard there
         return self._selector.is_idle
+
+
+async def _raise(error: BaseException) -> None:
+    raise error
 
 
 async def _rounds() -> None:
@@ -202,8 +248,8 @@ async def _end_all_tasks() -> None:
 @contextlib.asynccontextmanager
 async def open_pump() -> AsyncIterator[Pump]:
     """Opens a pump; what the block raises comes in a group, as from any nursery."""
-    pump = Pump()
     async with trio.open_nursery() as nursery:
+        pump = Pump(nursery)
         nursery.start_soon(pump.run)
         try:
             yield pump
@@ -251,7 +297,12 @@ class Stream:
     def __init__(self, pump: Pump) -> None:
         self._pump = pump
         self._pending = asyncio.Event()
-        self.ending: asyncio.Future[Rejection | None] = pump.loop.create_future()
+        self.is_finishing = False
+        self.aborted: asyncio.Future[Rejection] = pump.loop.create_future()
+
+    def is_ending(self) -> bool:
+        """Returns whether the end was declared, so that nothing more is received."""
+        return self.is_finishing or self.aborted.done()
 
     def wake(self) -> None:
         """Has `Endpoint.next_frame` called as soon as the writer is free, at the latest in the next tick of trio."""
@@ -260,28 +311,30 @@ class Stream:
             self._pump.wake()
 
     def finish(self) -> None:
-        """Ends the stream once what is pending is written; nothing more is received."""
-        self._end(None)
+        """Ends the stream once what is pending is written, however slowly it is read; nothing more is received."""
+        self.is_finishing = True
+        self.wake()
 
     def abort(self, code: grpc.StatusCode, message: str) -> None:
-        """Ends the stream at once with an error; nothing more is received."""
-        self._end(Rejection(code, message))
+        """Ends the stream at once with an error, also one that is finishing; the first abort counts.
+
+        The endpoint hears of the end at once; a client that does not read learns the reason when it does.
+        """
+        if not self.aborted.done():
+            self.aborted.set_result(Rejection(code, message))
+            self._pump.wake()
 
     async def pending(self) -> None:
         """Waits, in asyncio, for the next `wake`."""
         await self._pending.wait()
         self._pending.clear()
 
-    def _end(self, reason: Rejection | None) -> None:
-        if not self.ending.done():
-            self.ending.set_result(reason)
-            self._pump.wake()
-
 
 Open: TypeAlias = Callable[[Mapping[str, str], Stream], Endpoint | Rejection]
 """Opens the endpoint of a stream, from the call's metadata (names in small letters)."""
 
 _Context: TypeAlias = grpc.aio.ServicerContext[bytes, bytes]
+_INTERNAL: Final = Rejection(grpc.StatusCode.INTERNAL, "an internal error of the server; its log says more")
 
 
 class _StreamHandler:
@@ -291,11 +344,12 @@ class _StreamHandler:
         self._pump = pump
         self._open = open_endpoint
 
-    async def __call__(self, _requests: object, context: _Context) -> None:
+    async def run(self, _requests: object, context: _Context) -> None:
+        """Runs a stream from its call to its end, as gRPC wants it."""
         stream = Stream(self._pump)
         rejection = await self._serve(stream, context)
         if rejection is not None:
-            await context.abort(rejection.code, rejection.message)
+            await _abort(context, rejection)
 
     async def _serve(self, stream: Stream, context: _Context) -> Rejection | None:
         metadata = {name: str(value) for name, value in context.invocation_metadata() or ()}
@@ -313,38 +367,35 @@ class _StreamHandler:
 
     async def _converse(self, stream: Stream, endpoint: Endpoint, context: _Context) -> Rejection | None:
         """Reads and writes until one side ends the stream."""
+        # Alone: an abort that cut it short in a batch with the first frame would send it again, which gRPC refuses.
+        await context.send_initial_metadata(())
         reader = self._pump.loop.create_task(self._read(stream, endpoint, context))
         writer = self._pump.loop.create_task(self._write(stream, endpoint, context))
         try:
-            await asyncio.wait((reader, writer, stream.ending), return_when=asyncio.FIRST_COMPLETED)
-            while not (stream.ending.done() or writer.done()):  # the bot will send no more, but still listens
-                await asyncio.wait((writer, stream.ending), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((writer, stream.aborted), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _cancelled(reader)
-            rejection = stream.ending.result() if stream.ending.done() else None
-            await _cancelled(writer)
-        if rejection is None:
-            await _write_pending(stream, endpoint, context)
-        return stream.ending.result() if stream.ending.done() else None
+            await _cancelled(reader, writer)
+        return stream.aborted.result() if stream.aborted.done() else None
 
     async def _read(self, stream: Stream, endpoint: Endpoint, context: _Context) -> None:
-        while isinstance(frame := await context.read(), bytes) and not stream.ending.done():  # else it is EOF
+        while isinstance(frame := await context.read(), bytes) and not stream.is_ending():  # else it is EOF
             _guarded(stream, endpoint.receive, frame, self._pump.arrived())
-        if not stream.ending.done():
+        await asyncio.sleep(_GONE_SECONDS)  # who is gone has not half closed: this task is then cancelled meanwhile
+        if not stream.is_ending():
             _guarded(stream, endpoint.half_closed)
 
     async def _write(self, stream: Stream, endpoint: Endpoint, context: _Context) -> None:
-        while True:
+        while not stream.is_finishing:
             await stream.pending()
-            await _write_pending(stream, endpoint, context)
+            while not stream.aborted.done() and (frame := _guarded(stream, endpoint.next_frame)) is not None:
+                await context.write(frame)
 
 
-async def _write_pending(stream: Stream, endpoint: Endpoint, context: _Context) -> None:
-    while (frame := _guarded(stream, endpoint.next_frame)) is not None:
-        await context.write(frame)
-
-
-_INTERNAL: Final = Rejection(grpc.StatusCode.INTERNAL, "an internal error of the server; its log says more")
+async def _abort(context: _Context, reason: Rejection) -> None:
+    try:
+        await context.abort(reason.code, reason.message)
+    except grpc.aio.InternalError as error:  # the client has gone without hearing it
+        raise asyncio.CancelledError from error  # what gRPC takes for just that; else it logs a traceback
 
 
 def _guarded(stream: Stream, function: Callable[..., T], *args: object) -> T | None:
@@ -357,12 +408,15 @@ def _guarded(stream: Stream, function: Callable[..., T], *args: object) -> T | N
         return None
 
 
-async def _cancelled(task: asyncio.Task[None]) -> None:
-    """Cancels a task and waits for its end; that a stream broke under it is no news to anybody."""
-    task.cancel()
-    await asyncio.wait((task,))
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _LOGGER.debug("A stream broke: %s", error)
+async def _cancelled(*tasks: asyncio.Task[None]) -> None:
+    """Cancels tasks and waits for their end; that a stream broke under them is no news to anybody."""
+    for task in tasks:
+        task.cancel()
+    for error in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(error, grpc.aio.BaseError):
+            _LOGGER.debug("A stream broke: %s", error)
+        elif isinstance(error, Exception):
+            _LOGGER.error("A stream failed.", exc_info=error)
 
 
 # --- the server ------------------------------------------------------------------------------------------------------
@@ -379,7 +433,8 @@ async def serve(pump: Pump, address: str, streams: Mapping[str, Open], grace: fl
     `address`: `127.0.0.1:0` (any free port) or `unix:/path`; `AddressError` if it cannot be had. Leaving gives open
     streams `grace` seconds, then cancels them.
     """
-    server, bound = await pump.call(_start, pump, address, streams)
+    with trio.CancelScope(shield=True):  # a start that is cut short could not be stopped
+        server, bound = await pump.call(_start, pump, address, streams)
     try:
         yield bound
     finally:
@@ -389,37 +444,53 @@ async def serve(pump: Pump, address: str, streams: Mapping[str, Open], grace: fl
 
 async def _start(pump: Pump, address: str, streams: Mapping[str, Open]) -> tuple[grpc.aio.Server, str]:
     server = grpc.aio.server(options=_OPTIONS)
-    handlers = {method: _StreamHandler(pump, open_endpoint) for method, open_endpoint in streams.items()}
-    server.add_generic_rpc_handlers((_Methods(handlers),))
+    server.add_generic_rpc_handlers((_Methods(pump, streams),))
     await _add_health(server, streams)
+    bound = _bind(server, address)
+    await server.start()
+    return server, bound
+
+
+def _bind(server: grpc.aio.Server, address: str) -> str:
+    """Returns the address with the port that was bound."""
+    scheme, _, path = address.partition(":")
+    if scheme == "unix":
+        if _is_listened_on(path):
+            raise AddressError(f"cannot listen on {address}: another program does; choose another path")
+        hint = "its directory has to exist and be writable, and the whole path be short (100 bytes)"
+    else:
+        hint = "it may be taken by another program; choose another address, or port 0 for any that is free"
     try:
         port = server.add_insecure_port(address)
     except RuntimeError:
         port = 0
     if port == 0:
-        raise AddressError(f"cannot listen on {address}: it may be taken by another program; choose another address")
-    await server.start()
-    return server, address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}"
+        raise AddressError(f"cannot listen on {address}: {hint}")
+    return address if scheme == "unix" else f"{address.rpartition(':')[0]}:{port}"
+
+
+def _is_listened_on(path: str) -> bool:
+    """Returns whether a unix socket has a server; gRPC would take it away from it."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)
+        try:
+            return probe.connect_ex(path) in (0, errno.EAGAIN)
+        except OSError:  # no possible path: gRPC refuses it
+            return False
 
 
 class _Methods(grpc.GenericRpcHandler):
     """Finds the handler of a method; messages pass as they are, without being parsed or built here."""
 
-    def __init__(self, handlers: Mapping[str, Callable[..., Awaitable[None]]]) -> None:
+    def __init__(self, pump: Pump, streams: Mapping[str, Open]) -> None:
         self._handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
-            method: grpc.stream_stream_rpc_method_handler(_as_function(handler)) for method, handler in handlers.items()
+            method: grpc.stream_stream_rpc_method_handler(_StreamHandler(pump, open_endpoint).run)
+            for method, open_endpoint in streams.items()
         }
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[Any, Any] | None:
         """Returns the handler, or `None` for a method that is not ours."""
         return self._handlers.get(handler_call_details.method)
-
-
-def _as_function(handler: Callable[..., Awaitable[None]]) -> Callable[..., Coroutine[Any, Any, None]]:
-    async def handle(requests: object, context: object) -> None:  # grpc.aio tells coroutine functions by their kind
-        await handler(requests, context)
-
-    return handle
 
 
 async def _add_health(server: grpc.aio.Server, streams: Mapping[str, Open]) -> None:
