@@ -18,7 +18,7 @@ from rummyarena_server.store.records import open_tournament
 from rummyarena_server.store.results import BotRating, Standing, StoredTournament
 from rummyarena_server.store.standings import ladder, standings
 from rummyarena_server.store.store import Store, open_store
-from rummyarena_server.tournament.bots import STOP_SECONDS, EventBot, Report
+from rummyarena_server.tournament.bots import STOP_SECONDS, EventBot, HostError, Report
 from rummyarena_server.tournament.event import Event, event_of, plan
 from rummyarena_server.tournament.runner import Progress, Runner
 
@@ -93,7 +93,7 @@ async def _open(store: Store, file: TournamentFile) -> StoredTournament:
 async def _play(event: Event, directory: Path, store: Store, logs: Path, listeners: Listeners) -> None:
     settings = event.settings
     reconnect = round(settings.reconnect_seconds * SECOND)
-    async with open_host(logs) as host, open_server(_ADDRESS, reconnect=reconnect) as server:
+    async with open_host(_folder(logs)) as host, open_server(_ADDRESS, reconnect=reconnect) as server:
         bots = [
             EventBot(number, BotCommand(bot.name, bot.command, directory), server, host, settings.start_seconds)
             for number, bot in enumerate(settings.bots)
@@ -106,3 +106,16 @@ async def _play(event: Event, directory: Path, store: Store, logs: Path, listene
             for bot in bots:
                 bot.end()
             nursery.cancel_scope.deadline = trio.current_time() + STOP_SECONDS
+
+
+def _folder(logs: Path) -> Path:
+    """Returns the folder for what the bots print, made if it is not there."""
+    try:
+        logs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise HostError(
+            f"{logs.absolute()}, the folder for what the bots print, cannot be made: {why}; "
+            "remove what is in its place or run this from another folder"
+        ) from None
+    return logs

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import trio
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
+from rummyarena.version import __version__
 from rummyarena_server import app
 from rummyarena_server.cli.demo import demo_file
 from rummyarena_server.cli.output import UsageError, Watch, complain, say, show_ladder, show_standings
+from rummyarena_server.cli.rulebook import show_rules
 from rummyarena_server.cli.scenarios import run_files
 from rummyarena_server.config import ConfigError, TournamentFile, load
 from rummyarena_server.hosting import visible
@@ -41,6 +43,7 @@ Database = Annotated[str, Parameter(name="--db", help="The database, as a URL or
 
 cli = App(
     name="rummyarena",
+    version=__version__,
     help="Plays rated tournaments between rummy bots.",
     help_epilogue="Begin with: rummyarena demo",
 )
@@ -60,7 +63,7 @@ def demo(*, db: Database = DATABASE) -> int:
 
 
 @tournament.command(name="run")
-def run_tournament(file: Path, *, db: Database = DATABASE) -> int:
+def run_tournament(file: Path, /, *, db: Database = DATABASE) -> int:
     """Plays a tournament, or what is left of it; once it is over, shows its table.
 
     Example: rummyarena tournament run friday.toml
@@ -81,6 +84,21 @@ def standings(*, db: Database = DATABASE) -> int:
     if not ladder:
         say("No rated game has been played yet.")
     show_ladder(ladder)
+    return 0
+
+
+@cli.command
+def rules(ruleset: str, /) -> int:
+    """Shows what can be varied in a game: its options with their defaults and meaning, presets and local terms.
+
+    Example: rummyarena rules thai
+
+    Parameters
+    ----------
+    ruleset
+        The name of the game.
+    """
+    show_rules(ruleset)
     return 0
 
 
@@ -120,10 +138,21 @@ def main() -> None:
     """Runs the command line and exits: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
-        status = cli(sys.argv[1:], result_action="return_value", exit_on_error=False)
+        status = cli(sys.argv[1:], result_action="return_value", exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        complain(f"rummyarena: {_misuse(error)}")
+        sys.exit(_USAGE)
     except BaseException as error:
         sys.exit(_told(error))
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _misuse(error: CycloptsError) -> str:
+    """Says what was wrong with a command and where it is told how to write it."""
+    command = " ".join(("rummyarena", *(error.command_chain or ())))
+    too_much = " ".join(error.unused_tokens or ()) if isinstance(error, UnusedCliTokensError) else ""
+    what = f"{too_much!r} is too much" if too_much else str(error).removesuffix(".")
+    return f"{what}; see {command} --help"
 
 
 def _told(error: BaseException) -> int:
