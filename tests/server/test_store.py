@@ -111,6 +111,8 @@ def test_two_processes_may_make_a_database_at_once(path: Path) -> None:
     [
         ("mysql://somebody:password@host/x", r"mysql is not supported; write sqlite:/// and the path of a file"),
         ("://x", "this is no URL"),
+        ("sqlite://somebody:password@host/x", "a SQLite file has no host"),
+        ("sqlite://arena.db", "a SQLite file has no host"),
         ("sqlite://", "a database in memory would forget all results"),
         ("sqlite:///:memory:", "a database in memory would forget all results"),
         ("nowhere/arena.db", "there is no folder nowhere; make it or name another file"),

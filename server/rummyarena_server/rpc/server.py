@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 
 import trio
 
+from rummyarena.version import __version__
 from rummyarena_server.referee.clock import SECOND, Deadlines
 from rummyarena_server.rpc.bridge import AddressError, open_pump, serve
 from rummyarena_server.rpc.instances import Registry
@@ -36,7 +36,7 @@ async def open_server(address: str, *, reconnect: int = 30 * SECOND) -> AsyncIte
         async with open_pump() as pump, trio.open_nursery() as nursery:
             deadlines = Deadlines(pump.settled)
             nursery.start_soon(deadlines.run)
-            registry = Registry(deadlines, reconnect=reconnect, server_version=_version())
+            registry = Registry(deadlines, reconnect=reconnect, server_version=__version__)
             async with serve(pump, address, {PLAY_METHOD: partial(open_play, registry)}) as bound:
                 yield Server(bound, registry, deadlines)
             nursery.cancel_scope.cancel()
@@ -51,10 +51,3 @@ def _leaf(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
-
-
-def _version() -> str:
-    try:
-        return version("rummyarena")
-    except PackageNotFoundError:  # run from its sources
-        return "unknown"

@@ -60,6 +60,11 @@ def _address(url: str | Path) -> URL:
             f"database {address.render_as_string()}: {address.get_backend_name()} is not supported; "
             "write sqlite:/// and the path of a file"
         )
+    if address.host or address.username:
+        raise StoreError(
+            f"database {address.render_as_string()}: a SQLite file has no host; write sqlite:/// (three slashes) and "
+            "the path of a file"
+        )
     if address.database in (None, "", ":memory:"):
         raise StoreError("a database in memory would forget all results; write sqlite:/// and the path of a file")
     if not address.query:

@@ -130,9 +130,8 @@ class Runner:
         record = replace(outcome.record, started_at=started_at, finished_at=_now())
         result = self._event.result(game, attempt, replace(outcome, record=record))
         await self._record(result)
-        forfeited = {forfeit.seat for forfeit in outcome.forfeits}
-        for seat, entrant in enumerate(game.table):
-            if seat not in forfeited:
+        if not outcome.forfeits:
+            for entrant in game.table:
                 self._bots[entrant].note_finished_game()
         table.announce(outcome, reveal_seed=self._is_seed_played_out(game))
 
