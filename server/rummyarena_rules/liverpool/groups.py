@@ -106,9 +106,9 @@ def _naturals_kept(there: int, length: int, jokers: int, terms: RunTerms) -> Ite
     if length == 4 or terms.every_way:
         for dropped in range(1, min(jokers - length + count, count - least) + 1):
             yield from (there - sum(some) for some in combinations(places, dropped))
-    elif least < count and length - least <= jokers and there & 1 and there >> length - 1:
+    elif 2 <= least < count and length - least <= jokers and there & 1 and there >> length - 1:
         ends = places[0] | places[-1]
-        yield from (ends | sum(some) for some in combinations(places[1:-1], least - 2) if least >= 2)
+        yield from (ends | sum(some) for some in combinations(places[1:-1], least - 2))
 
 
 def _run(suit: int, start: int, length: int, kept: int) -> Group:
