@@ -35,6 +35,7 @@ from rummyarena_server.rpc.bridge import (
     serve,
 )
 
+ROOT = Path(__file__).parents[2]
 METHOD = "/test.Talk/Talk"
 WHOLE_TEST = 20  # seconds, a limit for what hangs
 CHUNK = bytes(64 * 1024)
@@ -134,10 +135,6 @@ class Client:
 
     async def cancel(self) -> None:
         self._call.cancel()
-        self._pump.wake()
-        await self.drop()
-
-    async def drop(self) -> None:
         await self._pump.call(self._channel.close, None)
 
     async def status(self) -> tuple[grpc.StatusCode, str | None]:
@@ -455,6 +452,7 @@ def a_process(source: str, *words: str) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=ROOT,  # from where the tests can be imported too
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     with process:
@@ -489,7 +487,7 @@ async def test_a_broken_stream_is_no_news(aborts: bool, caplog: pytest.LogCaptur
             if aborts:
                 talker.stream.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "read!")
                 await talker.over.wait()
-            await client.drop()
+            await client.cancel()
             await talker.over.wait()
             server.talkers.clear()
     assert not caplog.records
@@ -588,7 +586,7 @@ async def test_dropped_streams_leave_nothing_behind() -> None:
     async with a_server() as server:
         # given: what there is for the first stream
         client, talker = await server.talk()
-        await client.drop()
+        await client.cancel()
         await talker.over.wait()
         await server.pump.settled()
         tasks = len(asyncio.all_tasks(server.pump.loop))
@@ -597,7 +595,7 @@ async def test_dropped_streams_leave_nothing_behind() -> None:
         for _ in range(200):
             client, talker = await server.talk()
             gone += [weakref.ref(talker), weakref.ref(talker.stream)]
-            await client.drop()
+            await client.cancel()
             await talker.over.wait()
             server.talkers.clear()
         del talker
@@ -661,13 +659,6 @@ async def test_a_unix_socket_needs_its_directory(tmp_path: Path) -> None:
     with expecting(AddressError, "directory"):
         async with a_server(address=f"unix:{tmp_path / 'nowhere' / 'socket'}"):
             pytest.fail("a socket without a directory")
-
-
-async def test_stopping_ends_open_streams() -> None:
-    async with a_server() as server:
-        clients = [await server.talk() for _ in range(20)]
-    for _, talker in clients:
-        assert talker.closes == 1
 
 
 async def test_when_the_server_is_stopped_all_streams_are_closed() -> None:
@@ -1005,4 +996,4 @@ async def test_a_flood_does_not_keep_us_from_settling() -> None:
         for _ in range(3):
             await server.pump.settled()
         nursery.cancel_scope.cancel()
-        await client.drop()
+        await client.cancel()

@@ -33,7 +33,7 @@ _MOST_ROUNDS: Final = 8  # of asyncio a tick of trio, so that neither starves th
 _SETTLING_ROUNDS: Final = 4  # a frame that is there is found in the first and delivered two later
 _QUIET_SECONDS: Final = 0.005  # in which gRPC's threads, also under load, carry a frame from its socket to asyncio
 _LONGEST_SETTLING_SECONDS: Final = 0.1  # a bot that sends without end must not stop the clocks
-_GONE_SECONDS: Final = 0.05  # within which gRPC tells of the end of a call, once it has told that no more is sent
+_GONE_SECONDS: Final = 0.05  # within which gRPC tells of the end of a call that has ended, and is done with it
 
 MOST_REQUEST_BYTES: Final = 1024 * 1024
 KEEPALIVE_SECONDS: Final = 30
@@ -240,6 +240,8 @@ async def _rounds() -> None:
 
 async def _end_all_tasks() -> None:
     rest = asyncio.all_tasks() - {asyncio.current_task()}
+    if rest:
+        await asyncio.wait(rest, timeout=_GONE_SECONDS)  # gRPC logs a traceback of a call cancelled in its last steps
     for task in rest:
         task.cancel()
     await asyncio.gather(*rest, return_exceptions=True)
