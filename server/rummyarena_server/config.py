@@ -129,7 +129,7 @@ class TournamentSettings(BaseModel):
 
     name: Name
     ruleset: Annotated[str, Allowed("the name of a ruleset: " + ", ".join(RULESETS))] = "thai"
-    seats: Annotated[int, Allowed("2")] = 2
+    seats: Annotated[int, Field(validate_default=True), Allowed("2")] = 2
     cycles: Annotated[int, Field(ge=1, le=1_000_000), Allowed("a whole number from 1 to 1000000")] = 1
     seed: Annotated[int, Field(ge=0, lt=2**63), Allowed("a whole number from 0 to 2^63 - 1")] = 0
     secret: Annotated[str | None, Field(repr=False), Allowed("a text of 64 hex digits")] = None
@@ -174,9 +174,12 @@ class TournamentSettings(BaseModel):
 
     @field_validator("seats")
     @classmethod
-    def _can_be_scheduled(cls, seats: int) -> int:
+    def _can_be_scheduled(cls, seats: int, info: ValidationInfo) -> int:
         if seats != 2:
             raise _refused("tables of other than 2 seats are not scheduled yet; leave the key out or write 2")
+        ruleset = info.data.get("ruleset")
+        if ruleset is not None and seats not in RULESETS[ruleset].seats:
+            raise _refused(f"{ruleset} is not for 2 seats, and other tables are not scheduled yet; choose thai")
         return seats
 
     @field_validator("secret")
@@ -206,7 +209,7 @@ class TournamentSettings(BaseModel):
         ruleset = info.data.get("ruleset")
         if ruleset is None:  # refused itself, so there is nothing to judge the options by
             return options
-        configured = RULESETS[ruleset].configure(options, info.data.get("seats", 2))
+        configured = RULESETS[ruleset].configure(options, info.data.get("seats", RULESETS[ruleset].seats.start))
         if isinstance(configured, list):
             raise _refused("; ".join(refusal.message for refusal in configured))
         return changed_options(configured)

@@ -149,6 +149,7 @@ def test_the_secret_is_no_part_of_the_configuration(path: Path) -> None:
     [
         ("seats = 3", "seats = 3: tables of other than 2 seats are not scheduled yet; leave the key out or write 2"),
         ('seats = "2"', 'seats = "2": allowed is 2'),
+        ('ruleset = "liverpool"', "seats = 2: liverpool is not for 2 seats, and other tables are not scheduled yet"),
         ("cycles = 0", "cycles = 0: allowed is a whole number from 1 to 1000000"),
         ("cycles = true", "cycles = true: allowed is a whole number from 1 to 1000000"),
         ("seed = -1", "seed = -1: allowed is a whole number from 0 to 2^63 - 1"),

@@ -848,7 +848,9 @@ Global___Knocked: _TypeAlias = Knocked  # noqa: Y015
 
 @_typing.final
 class StockReshuffled(_message.Message):
-    """StockReshuffled makes all discards but the newest the new stock."""
+    """StockReshuffled makes the oldest discards the new stock: all but the newest or, while a purchase is carried out, all
+    but the upcard being bought and the one below it.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
