@@ -119,19 +119,20 @@ def _read_move(place: str, seats: int, raw: Mapping[str, Any]) -> ScenarioMove:
 def _checked_position(game: str, place: str, seats: int, raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """Checks the words of a position of any kind; whether it can be is seen when it is built."""
     if "fresh" in raw:
-        return an_object(place, record_of({"fresh": record_of(_deal_fields(seats))})(place, raw))
+        return an_object(place, record_of({"fresh": record_of(_deal_fields(game, seats))})(place, raw))
     if "ledger" in raw:
-        return an_object(place, record_of({"ledger": record_of(_ledger_fields(seats))})(place, raw))
+        return an_object(place, record_of({"ledger": record_of(_ledger_fields(game, seats))})(place, raw))
     if seats in RULESETS[game].seats:
         read_position(game, seats, place, raw)
     return raw
 
 
-def _deal_fields(seats: int) -> dict[str, Any]:
-    return {"deal": whole(1), "dealer": whole(0, seats - 1), "direction": one_of(1, -1)}
+def _deal_fields(game: str, seats: int) -> dict[str, Any]:
+    fields = {"deal": whole(1, 7 if game == "liverpool" else None), "dealer": whole(0, seats - 1)}
+    return fields | ({"direction": one_of(1, -1)} if game == "thai" else {})
 
 
-def _ledger_fields(seats: int) -> dict[str, Any]:
+def _ledger_fields(game: str, seats: int) -> dict[str, Any]:
     deal = {
         "scores": list_of(whole(), seats),
         "foolish": one_of(True, False),
@@ -139,7 +140,7 @@ def _ledger_fields(seats: int) -> dict[str, Any]:
         "knocker": optional(whole(0, seats - 1)),
     }
     deals = list_of(record_of(deal, required=frozenset({"scores"})))
-    return _deal_fields(seats) | {"totals": list_of(whole(), seats), "deals": deals}
+    return _deal_fields(game, seats) | {"totals": list_of(whole(), seats), "deals": deals}
 
 
 # --- running ---------------------------------------------------------------------------------------------------------

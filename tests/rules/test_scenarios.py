@@ -90,6 +90,10 @@ def test_a_difference_is_told(changes: dict[str, object], difference: str) -> No
         (file_with(position={"discards": "JK"}), "scenarios[0].position.discards[0]: there are no jokers in thai"),
         (file_with(position={"born": 1}), "scenarios[0].position.born: 1 where a list"),
         (file_with(position={"fresh": {"dealer": 9}}), "scenarios[0].position.fresh.dealer: 9 where"),
+        (
+            file_with(position={"fresh": {"deal": 8}}, seats=3).replace('"thai"', '"liverpool"'),
+            "scenarios[0].position.fresh.deal: 8 where a whole number from 1 to 7",
+        ),
         (file_with(position={"ledger": {"deals": [{}]}}), "scenarios[0].position.ledger.deals[0]: the field scores"),
         (file_with(expect={"hand": {}}), "scenarios[0].expect.hand: no such field"),
         (file_with(expect={"melds": {"m1": {"owner": 0, "cards": "@1"}}}), "scenarios[0].expect.melds.m1.cards: ''"),
