@@ -16,10 +16,11 @@ from tests.second_opinion.words import DECK, JOKER, sorted_cards
 Table: TypeAlias = thai.ThaiTable | liverpool.LiverpoolTable
 
 FOLDER = Path(__file__).parents[1] / "rules" / "scenarios"
+FILES = {file.stem: json.loads(file.read_text()) for file in sorted(FOLDER.glob("*.json"))}
 SCENARIOS = [
-    pytest.param(file.stem, scenario, id=f"{file.stem}-{scenario['id']}")
-    for file in sorted(FOLDER.glob("*.json"))
-    for scenario in json.loads(file.read_text())["scenarios"]
+    pytest.param(file["game"], scenario, id=f"{name}-{scenario['id']}")
+    for name, file in FILES.items()
+    for scenario in file["scenarios"]
 ]
 
 
