@@ -32,6 +32,7 @@ from rummyarena_rules.options import changed_options
 from rummyarena_rules.registry import RULESETS
 
 NAME_LENGTH: Final = 64
+MOST_BOTS: Final = 64
 _SHOWN_LENGTH: Final = 80
 
 
@@ -224,6 +225,8 @@ class TournamentSettings(BaseModel):
     def _are_enough_and_distinct(cls, bots: tuple[BotSettings, ...]) -> tuple[BotSettings, ...]:
         if len(bots) < 2:
             raise _refused(f"a tournament needs at least 2 bots, here is {len(bots) or 'none'}; add a [[bots]] table")
+        if len(bots) > MOST_BOTS:
+            raise _refused(f"each bot runs as a process of its own, so {MOST_BOTS} is the most; here are {len(bots)}")
         names = [bot.name for bot in bots]
         twice = [f"bots[{at}] {name!r}" for at, name in enumerate(names) if names.index(name) < at]
         if twice:

@@ -237,6 +237,11 @@ def test_wrong_bots_are_refused(path: Path, bots: str, sentence: str) -> None:
     assert any(sentence in one for one in found)
 
 
+def test_more_bots_than_a_machine_bears_are_refused(path: Path) -> None:
+    bots = "".join(f'[[bots]]\nname = "bot {number}"\ncommand = "x"\n' for number in range(65))
+    assert any("64 is the most; here are 65" in one for one in problems(path, f'name = "Friday"\n{bots}'))
+
+
 def test_all_mistakes_are_said_at_once_in_the_order_of_the_file(path: Path) -> None:
     text = """
 nam = "Friday"
