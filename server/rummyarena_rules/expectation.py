@@ -70,7 +70,7 @@ def expectation_reader(game: str, seats: int) -> Reader:
             "knock_card": one_card(game),
             "dark": one_of(True, False),
             "out": optional(seat),
-            "penalties": list_of(record_of({"seat": seat, "rule": a_text, "card": one_card(game)})),
+            "penalties": list_of(_required({"seat": seat, "rule": a_text, "card": one_card(game)})),
             "scores": numbers,
             "totals": numbers,
             "next": optional(record_of(opening)),
@@ -89,8 +89,12 @@ def expectation_reader(game: str, seats: int) -> Reader:
 _COUNTS: Final = ("stock_count", "discards_count", "aside_count", "deck_count", "joker_count")
 
 
+def _required(fields: Mapping[str, Reader]) -> Reader:
+    return record_of(fields, required=frozenset(fields))
+
+
 def _melds(game: str, seats: int) -> Reader:
-    meld = record_of({"owner": whole(0, seats - 1), "cards": marked_cards(game, seats)})
+    meld = _required({"owner": whole(0, seats - 1), "cards": marked_cards(game, seats)})
 
     def read(place: str, value: object) -> dict[str, Any]:
         return {name: meld(f"{place}.{name}", one) for name, one in an_object(place, value).items()}

@@ -69,6 +69,8 @@ def read_scenarios(text: str) -> tuple[Scenario, ...]:
         raw = json.loads(text)
     except json.JSONDecodeError as error:
         raise ReadingError(f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}") from None
+    except ValueError:  # a number with more digits than Python reads
+        raise ReadingError("file: a number in it is too long") from None
     except RecursionError:
         raise ReadingError("file: nested too deeply to be a scenario file") from None
     fields = {"format": one_of(_FORMAT), "game": one_of(*RULESETS), "scenarios": list_of(an_object)}
