@@ -37,7 +37,9 @@ class Stream:
         self._words: list[int] = []
 
     def below(self, limit: int) -> int:
-        """Draws a number uniform on 0 .. limit-1, for a limit of 1 .. 2^32."""
+        """Draws a number uniform on 0 .. limit-1, for a limit of 1 .. 2^32; `ValueError` for any other."""
+        if not 1 <= limit <= _WORDS:
+            raise ValueError(f"no number below {limit} can be drawn: the limit is from 1 to 2^32")
         bound = _WORDS - _WORDS % limit
         while True:
             word = self._word()
