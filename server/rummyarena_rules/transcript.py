@@ -1,8 +1,10 @@
-"""A game as readable text: one line an event, cards and melds in notation."""
+"""A game for readers: each event as a line of text, or as JSON, cards in notation."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, Final
 
 from rummyarena_rules.cards import Card, text_of
@@ -36,6 +38,21 @@ from rummyarena_rules.events import (
 def event_text(event: Event) -> str:
     """Writes an event as one line; what its viewer may not see is written as `?`."""
     return _WRITERS[type(event)](event)
+
+
+def event_json(event: Event) -> dict[str, object]:
+    """Returns an event as JSON: its kind under `event`, then its fields; what its viewer may not see is null."""
+    kind = _INNER_CAPITAL.sub("_", type(event).__name__).lower()
+    return {"event": kind} | {one.name: _plain(getattr(event, one.name)) for one in fields(event)}
+
+
+_INNER_CAPITAL: Final = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Card):
+        return str(value)
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
 def _hidden(some: tuple[Card, ...] | Card | int | None) -> str:

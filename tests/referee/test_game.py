@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from rummyarena_rules.events import DealEnded, Discarded, StockDrawn, TurnStarted, redact
+from rummyarena_rules.events import DealEnded, Discarded, Event, StockDrawn, TurnStarted, redact
 from rummyarena_rules.moves import Discard, Draw, Move, Take
 from rummyarena_rules.ruleset import Reason, Refusal, Result
 from rummyarena_rules.shoe import bot_seed
@@ -83,6 +83,20 @@ async def test_the_end_is_told_only_by_announcing(autojump_clock: trio.testing.M
     assert bots[0].outcome == bots[1].outcome == outcome
     assert bots[0].seed == outcome.record.setup.seed
     assert len(bots[0].told) == outcome.record.events
+
+
+async def test_an_observer_hears_everything_face_up_and_the_end_when_it_is_announced(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    heard: list[Event] = []
+    async with hall() as room:
+        with Game(setup(), [by_fallback(THAI), by_fallback(THAI)], room.deadlines, heard.extend) as game:
+            outcome = await game.play()
+            told_before = len(heard)
+            game.announce(outcome)
+    events = list(replay(outcome.record))
+    assert heard == events
+    assert not any(isinstance(event, DealEnded) and event.over for event in events[:told_before])
 
 
 async def test_a_game_that_is_not_announced_was_abandoned(autojump_clock: trio.testing.MockClock) -> None:

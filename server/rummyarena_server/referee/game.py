@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeAlias
 
 import trio
 
@@ -16,6 +16,14 @@ from rummyarena_server.referee.clock import Deadlines
 from rummyarena_server.referee.outcome import GameOutcome, ranks_with_forfeits
 from rummyarena_server.referee.players import Player, Question, Sitting
 from rummyarena_server.referee.record import Forfeit, GameRecord, GameSetup, RecordedMove, Verdict
+
+
+Observer: TypeAlias = Callable[[Sequence[Event]], None]
+"""Hears the events of a game as they are told to the players, unredacted; it must neither block nor raise."""
+
+
+def _ignore(_events: Sequence[Event]) -> None:
+    """Observes nothing."""
 
 
 class _Answer(NamedTuple):
@@ -40,13 +48,16 @@ class Game:
     before anybody is told, so the events that end the game are told by `announce` too.
     """
 
-    def __init__(self, setup: GameSetup, players: Sequence[Player], deadlines: Deadlines) -> None:
+    def __init__(
+        self, setup: GameSetup, players: Sequence[Player], deadlines: Deadlines, observer: Observer = _ignore
+    ) -> None:
         if len(players) != setup.seats:
             raise ValueError(f"{len(players)} players for {setup.seats} seats")
         self._setup = setup
         self._rules = setup.ruleset
         self._state: AnyState = self._rules.start(setup.options, setup.seats, setup.seed)
         self._sittings = [Sitting(setup, seat, player, deadlines, self._wake) for seat, player in enumerate(players)]
+        self._observe = observer
         self._events = 0
         self._untold: tuple[Event, ...] = ()
         self._moves: list[RecordedMove] = []
@@ -191,6 +202,7 @@ class Game:
             self._events += len(events)
             for sitting in self._sittings:
                 sitting.player.tell(sitting, first, [redact(event, sitting.seat) for event in events])
+            self._observe(events)
 
     def _note_deal(self, event: DealEnded) -> None:
         self._deals.append(event.scores)
