@@ -3,16 +3,19 @@
 A **deal group** is the games that the same bots play with the seats rotated until every bot has sat in every seat once.
 Games are numbered from 0 in the order of the schedule; the games of a group have consecutive numbers.
 
-The round robin for two seats, to the byte. n entrants stand on a circle of m = n places (m = n + 1 if n is odd; whoever
-meets place m-1 then has a bye). In round r = 0 .. m-2 of a cycle the tables are, in this order::
+Everything is arranged for places 0 .. n-1 on a circle; which of the n entrants stands where is drawn for each cycle, or
+lap of cycles (see `tables`), numbered from 0. The draw is from the stream (`rummyarena_rules.shoe`) whose seed is the
+ASCII text `schedule/SEED/` and whose purpose is `circle/NUMBER`, both numbers decimal: the list 0 .. n-1 is shuffled as
+a shoe is, and its i-th entry stands on place i. A table is listed in the order in which its bots sit: the first named
+sits in seat 0 at rotation 0, and at rotation r everybody has moved r seats down, cyclically.
+
+Two seats, to the byte: the circle has m = n places (m = n + 1 if n is odd; whoever meets place m-1 then has a bye). In
+round r = 0 .. m-2 of a cycle the tables are, in this order::
 
     place m-1        meets place r                         left out if n is odd
     place r + k      meets place r - k   (mod m-1)         k = 1 .. m/2 - 1
 
-Which entrant stands where is drawn for each cycle 0, 1 ... from the stream (`rummyarena_rules.shoe`) whose seed is the
-ASCII text `schedule/SEED/` and whose purpose is `circle/CYCLE`, both numbers decimal: the list 0 .. n-1 is shuffled as
-a shoe is, and its i-th entry stands on place i. The first named sits in seat 0 at rotation 0; at rotation r everybody
-has moved r seats down, cyclically.
+Three to eight seats: the tables of places are those of `tables`. docs/schedule.md has all of it in one piece.
 """
 
 from __future__ import annotations
@@ -20,8 +23,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from math import comb
+from typing import Final
 
 from rummyarena_rules.shoe import Stream
+from rummyarena_server.tournament.tables import Table, pattern, tables_a_cycle
+
+SEATS: Final = range(2, 9)
+MOST_ENTRANTS: Final = 64  # at tables of more than two seats; the search for their tables is tried out for no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +45,11 @@ class ScheduledGame:
 
 @dataclass(frozen=True, slots=True)
 class RoundRobin:
-    """Every pair of entrants meets in `cycles` deal groups; no entrant is in two groups of one round.
+    """Every two entrants meet in each of `cycles` cycles, at tables of 2 to 8 seats.
+
+    A cycle has a deal group for each combination of `seats` entrants where these are at most 5,000, or two seats. Else
+    it has fewer: all entrants sit at the same number of tables, every two meet at least once, and the meetings of two
+    pairs differ by at most 2. With two seats no entrant is in two groups of one round.
 
     Any game is found at once, however long the schedule is. Iterating gives all games in the order of their indices.
     """
@@ -47,10 +60,10 @@ class RoundRobin:
     cycles: int = 1
 
     def __post_init__(self) -> None:
-        if self.seats != 2:
-            raise ValueError(f"{self.seats} seats: only tables of 2 are scheduled")
-        if self.entrants < self.seats or self.cycles < 1 or self.seed < 0:
+        if self.seats not in SEATS or self.entrants < self.seats or self.cycles < 1 or self.seed < 0:
             raise ValueError(f"no round robin has {self}")
+        if self.seats > 2 and self.entrants > MOST_ENTRANTS:
+            raise ValueError(f"tables of {self.seats} are scheduled for at most {MOST_ENTRANTS} entrants: {self}")
 
     @property
     def groups(self) -> int:
@@ -68,36 +81,42 @@ class RoundRobin:
         if not 0 <= index < len(self):
             raise IndexError(f"game {index} of a schedule of {len(self)}")
         group, rotation = divmod(index, self.seats)
-        pair = self._pair(group)
-        table = tuple(pair[(seat + rotation) % self.seats] for seat in range(self.seats))
+        first = self._seated_at_first(group)
+        table = tuple(first[(seat + rotation) % self.seats] for seat in range(self.seats))
         return ScheduledGame(index, group, rotation, table)
 
     @property
     def _groups_a_cycle(self) -> int:
-        return self.entrants * (self.entrants - 1) // 2
+        return comb(self.entrants, 2) if self.seats == 2 else tables_a_cycle(self.entrants, self.seats)
 
-    def _pair(self, group: int) -> tuple[int, int]:
-        cycle, within = divmod(group, self._groups_a_cycle)
-        number, table = divmod(within, self.entrants // 2)
-        first, second = _places(self.entrants, number, table)
-        circle = _circle(self.seed, cycle, self.entrants)
-        return circle[first], circle[second]
+    def _seated_at_first(self, group: int) -> Table:
+        """Returns the table of a group at rotation 0."""
+        cycle, number = divmod(group, self._groups_a_cycle)
+        if self.seats == 2:
+            circle, places = cycle, _pair(self.entrants, number)
+        else:
+            tables = pattern(self.entrants, self.seats)
+            circle, cycle_of_lap = divmod(cycle, tables.lap)
+            places = tables.seating(number, cycle_of_lap)
+        standing = _circle(self.seed, circle, self.entrants)
+        return tuple(standing[place] for place in places)
 
 
-def _places(entrants: int, number: int, table: int) -> tuple[int, int]:
-    """Returns the places on the circle that meet at a table of round `number`."""
+def _pair(entrants: int, number: int) -> Table:
+    """Returns the places on the circle that meet at table `number` of a cycle of two seats."""
+    turn, table = divmod(number, entrants // 2)
     odd = entrants % 2
     last = entrants - 1 + odd
     distance = table + odd  # an odd circle has nobody on its last place: the first table is left out
     if distance == 0:
-        return last, number
-    return (number + distance) % last, (number - distance) % last
+        return last, turn
+    return (turn + distance) % last, (turn - distance) % last
 
 
 @lru_cache(maxsize=16)
-def _circle(seed: int, cycle: int, entrants: int) -> tuple[int, ...]:
-    """Returns the entrants in the order in which they stand on the circle; kept, for every game of a cycle needs it."""
-    stream = Stream(f"schedule/{seed}/".encode("ascii"), f"circle/{cycle}")
+def _circle(seed: int, number: int, entrants: int) -> tuple[int, ...]:
+    """Returns the entrants in the order in which they stand on a circle; kept, for every game of a cycle needs it."""
+    stream = Stream(f"schedule/{seed}/".encode("ascii"), f"circle/{number}")
     order = list(range(entrants))
     for last in range(entrants - 1, 0, -1):
         other = stream.below(last + 1)
