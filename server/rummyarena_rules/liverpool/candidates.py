@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, islice
+from typing import Final, TypeAlias
 
-from rummyarena_rules.cards import JOKER, Card
+from rummyarena_rules.cards import CARDS, Card, cards_in
 from rummyarena_rules.liverpool.check import check, hand_of, may_lay_off, may_use_pile
 from rummyarena_rules.liverpool.downs import downs, names_every_down
 from rummyarena_rules.liverpool.facts import LiverpoolPublic, LiverpoolView
 from rummyarena_rules.liverpool.groups import Group
-from rummyarena_rules.liverpool.melds import sides, swap_index
+from rummyarena_rules.liverpool.melds import openings, replaceable
 from rummyarena_rules.liverpool.options import exact_cut, shoe_size
-from rummyarena_rules.liverpool.promise import discards_in_order, is_down, purchase_helps, upcard_helps
+from rummyarena_rules.liverpool.promise import dear_first, discards_in_order, is_down, purchase_helps, upcard_helps
 from rummyarena_rules.liverpool.scoring import values
 from rummyarena_rules.moves import Buy, Cut, Discard, Down, Draw, LayOff, Move, Pass, Swap, TakeUpcard
 from rummyarena_rules.ruleset import Candidates
 from rummyarena_rules.table import Phase
 
 _MOST_DOWNS: Final = 24
+_REMEMBERED: Final = 4096  # melds; those of some hundred tables
+
+_Offers: TypeAlias = tuple[tuple[Card, tuple[Move, ...]], ...]
+"""Cards, each with what can be done with it."""
 
 
 def candidates(view: LiverpoolView, limit: int) -> Candidates:
@@ -39,15 +44,32 @@ def candidates(view: LiverpoolView, limit: int) -> Candidates:
 
 def _within(limit: int, kinds: Sequence[Sequence[Move]], *, complete: bool) -> Candidates:
     """Puts kinds of moves in a row; where they are too many, each kind gives up its last ones as evenly as can be."""
-    kept = [0] * len(kinds)
-    room = max(limit, 0)
-    while room and any(size < len(moves) for size, moves in zip(kept, kinds, strict=True)):
-        for at, moves in enumerate(kinds):
-            if room and kept[at] < len(moves):
-                kept[at] += 1
-                room -= 1
-    moves = tuple(move for size, some in zip(kept, kinds, strict=True) for move in some[:size])
-    return Candidates(moves, complete and len(moves) == sum(map(len, kinds)))
+    found = [*chain.from_iterable(kinds)]
+    if len(found) <= limit:
+        return Candidates(tuple(found), complete)
+    shares = _shares(max(limit, 0), [len(moves) for moves in kinds])
+    kept = [moves[:share] for moves, share in zip(kinds, shares, strict=True)]
+    return Candidates(tuple(chain.from_iterable(kept)), complete=False)
+
+
+def _shares(room: int, sizes: Sequence[int]) -> list[int]:
+    """Divides too little room as if each kind in turn put in one move as long as it has any.
+
+    So a kind has all its moves or `level` of them, and the first `rest` of those that have more have one more.
+    """
+    level = rest = 0
+    left, kinds = room, len(sizes)
+    for size in sorted(sizes):
+        if size * kinds > left:
+            level, rest = divmod(left, kinds)
+            break
+        left, kinds = left - size, kinds - 1
+    shares = []
+    for size in sizes:
+        more = 1 if size > level and rest else 0
+        rest -= more
+        shares.append(min(size, level) + more)
+    return shares
 
 
 def _cuts(public: LiverpoolPublic, limit: int) -> list[Move]:
@@ -74,13 +96,8 @@ def _answers(view: LiverpoolView, seat: int) -> list[Move]:
 def _plays(view: LiverpoolView, limit: int) -> Candidates:
     public = view.public
     laid, complete = ([], True) if is_down(public, public.turn) else _downs(view)
-    layoffs: list[Move] = []
-    swaps: list[Move] = []
-    if may_lay_off(public):
-        layoffs, swaps = list(_layoffs(view)), list(_swaps(view))
-    if public.options.go_out == "discard_required":  # L28: whether enough cards are left is the judge's to say
-        layoffs, swaps = ([move for move in some if not check(view, move)] for some in (layoffs, swaps))
-    discards: list[Move] = [] if public.facts.jokers_owed else [Discard(card) for card in discards_in_order(view)]
+    layoffs, swaps = _on_the_table(view) if may_lay_off(public) else ([], [])
+    discards = [] if public.facts.jokers_owed else [_DISCARDS[card] for card in discards_in_order(view)]
     return _within(limit, [laid, layoffs, swaps, discards], complete=complete)
 
 
@@ -98,30 +115,62 @@ def _downs(view: LiverpoolView) -> tuple[list[Move], bool]:
     return [*moves[:_MOST_DOWNS]], complete
 
 
-def _layoffs(view: LiverpoolView) -> Iterator[LayOff]:
-    """Yields single lay-offs, dear cards first; longer ones are reached by playing them one after another."""
-    public = view.public
-    for card in _faces(view):
-        for number, meld in enumerate(public.melds, 1):
-            fitting = sides(meld, card, public.options.run_max)
-            if len(fitting) == 1:
-                yield LayOff(number, (card,))
-            else:
-                yield from (LayOff(number, (card,), side) for side in fitting)
+def _on_the_table(view: LiverpoolView) -> tuple[list[Move], list[Move]]:
+    """Returns single lay-offs and the swaps, dear cards first; longer lay-offs are reached one after another."""
+    public, hand = view.public, hand_of(view)
+    faces = dear_first(public.options, set(hand))
+    layoffs = _fitting(faces, _layoffs_by_meld(public))
+    swaps = _fitting(faces, _swaps_by_meld(public))
+    if public.options.go_out == "discard_required" and len(hand) <= public.facts.jokers_owed + 1:
+        # L28: whether enough cards are left is the judge's to say; with more cards in hand they always are.
+        layoffs, swaps = ([move for move in some if not check(view, move)] for some in (layoffs, swaps))
+    return layoffs, swaps
 
 
-def _swaps(view: LiverpoolView) -> Iterator[Swap]:
-    public = view.public
-    if public.options.joker_after_swap == "off":
+def _fitting(faces: Sequence[Card], offers: Iterable[_Offers]) -> list[Move]:
+    """Returns the offers for some faces, ordered by face and then by meld."""
+    by_face: dict[Card, list[Move]] = {card: [] for card in faces}
+    for offer in offers:
+        for card, moves in offer:
+            if card in by_face:
+                by_face[card] += moves
+    return [*chain.from_iterable(by_face.values())]
+
+
+def _layoffs_by_meld(public: LiverpoolPublic) -> Iterator[_Offers]:
+    most = public.options.run_max
+    return (_layoffs_on(number, meld.cards, meld.start, most) for number, meld in enumerate(public.melds, 1))
+
+
+def _swaps_by_meld(public: LiverpoolPublic) -> Iterator[_Offers]:
+    options = public.options
+    if options.joker_after_swap == "off":
         return
-    for card in _faces(view):
-        for number, meld in enumerate(public.melds, 1):
-            allowed = meld.is_run or public.options.joker_swap_sets
-            if card is not JOKER and allowed and swap_index(meld, card) is not None:
-                yield Swap(number, card)
+    for number, meld in enumerate(public.melds, 1):
+        if meld.is_run or options.joker_swap_sets:
+            yield _swaps_on(number, meld.cards, meld.start)
 
 
-def _faces(view: LiverpoolView) -> list[Card]:
-    """Returns each face of the hand once, the dear ones first."""
-    worth = values(view.public.options)
-    return sorted(set(hand_of(view)), key=lambda card: (-worth[card], card))
+# A meld stands unchanged over many decisions, so what it takes is worked out once; moves are frozen and can be shared.
+
+
+@lru_cache(_REMEMBERED)
+def _layoffs_on(number: int, cards: tuple[Card, ...], start: int, run_max: int) -> _Offers:
+    """Returns every card that can be laid off on a meld with its lay-offs; arguments as in `TableMeld`."""
+    low, high = openings(cards, start, run_max)
+    return tuple([(card, _layoffs_of(number, card, low & high & card.bit)) for card in cards_in(low | high)])
+
+
+def _layoffs_of(number: int, card: Card, fits_both: int) -> tuple[Move, ...]:
+    if fits_both:
+        return LayOff(number, (card,), "low"), LayOff(number, (card,), "high")
+    return (LayOff(number, (card,)),)
+
+
+@lru_cache(_REMEMBERED)
+def _swaps_on(number: int, cards: tuple[Card, ...], start: int) -> _Offers:
+    """Returns every card that can replace a joker of a meld with its swap; arguments as in `TableMeld`."""
+    return tuple([(card, (Swap(number, card),)) for card in cards_in(replaceable(cards, start))])
+
+
+_DISCARDS: Final = tuple(map(Discard, CARDS))

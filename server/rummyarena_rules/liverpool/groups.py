@@ -7,17 +7,21 @@ taken away by one addition or subtraction and `GUARDS`, the highest bit of each 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from rummyarena_rules.cards import JOKER, Card, face
+from rummyarena_rules.cards import CARDS, JOKER, Card
 from rummyarena_rules.liverpool.melds import LAST_POSITION, Span, card_at
 
 _JOKERS_AT: Final = 4 * 52
 _SUIT_BITS: Final = 4 * 13
 _SUIT_MASK: Final = (1 << _SUIT_BITS) - 1
-_ACE_POSITIONS: Final = 1 << 1 | 1 << LAST_POSITION
+_RANK_MASK: Final = sum(15 << _SUIT_BITS * suit for suit in range(4))
+_ACE: Final = 12  # its rank
+_REMEMBERED: Final = 4096  # groups of cards, which come back from turn to turn
 
+ACE_POSITIONS: Final = 1 << 1 | 1 << LAST_POSITION
 GUARDS: Final = sum(8 << 4 * number for number in range(52)) | 1 << _JOKERS_AT + 7
 
 
@@ -57,7 +61,7 @@ def positions_of(part: int) -> int:
     for rank in range(12):
         if part >> 4 * rank & 15:
             positions |= 1 << rank + 2
-    return positions | _ACE_POSITIONS if part >> 48 else positions
+    return positions | ACE_POSITIONS if part >> 48 else positions
 
 
 # --- runs ------------------------------------------------------------------------------------------------------------
@@ -75,42 +79,93 @@ class RunTerms(NamedTuple):
     every_way: bool
 
 
-def runs_in(have: int, terms: RunTerms) -> Iterator[Group]:
-    """Yields the runs that can be made of packed cards."""
+class _Window(NamedTuple):
+    """A place for a run; `there`: which naturals the hand has there, bit 0 for the first position."""
+
+    suit: int
+    start: int
+    length: int
+    there: int
+
+
+def runs_by_jokers(have: int, terms: RunTerms) -> Iterator[list[Group]]:
+    """Yields the runs that can be made of packed cards without a joker, then those with one joker, and so on."""
+    windows = list(_windows(have, terms))
+    if windows:
+        for jokers in range(jokers_of(have) + 1):
+            runs = [run for window in windows for run in _runs_at(window, jokers, terms)]
+            # An ace at both ends needs two aces.
+            yield [run for run in runs if len(run.cards) < LAST_POSITION or without(have, run.need) is not None]
+
+
+def _windows(have: int, terms: RunTerms) -> Iterator[_Window]:
+    """Yields the places in which the cards are enough for a run."""
+    jokers, least = jokers_of(have), terms.least_naturals
     for suit in range(4):
         positions = positions_of(suit_part(have, suit))
-        if positions:
-            for group in suit_runs(suit, positions, jokers_of(have), terms):
-                if without(have, group.need) is not None:  # an ace at both ends needs two aces
-                    yield group
+        most = positions.bit_count()
+        if most < least:
+            continue
+        for length in terms.lengths:
+            if length > most + jokers:
+                break
+            needed = max(least, length - jokers)
+            for start in range(1, LAST_POSITION + 2 - length):
+                there = positions >> start & (1 << length) - 1
+                if there.bit_count() >= needed:
+                    yield _Window(suit, start, length, there)
 
 
-def suit_runs(suit: int, positions: int, jokers: int, terms: RunTerms) -> Iterator[Group]:
-    """Yields the runs of naturals at some positions of a suit and jokers; an ace may count twice."""
-    for length in terms.lengths:
-        if length > positions.bit_count() + jokers:
-            return
-        for start in range(1, LAST_POSITION + 2 - length):
-            there = positions >> start & (1 << length) - 1
-            for kept in _naturals_kept(there, length, jokers, terms):
-                yield _run(suit, start, length, kept)
+def _runs_at(window: _Window, jokers: int, terms: RunTerms) -> Iterator[Group]:
+    """Yields the runs in a window with so many jokers."""
+    suit, start, length, there = window
+    replaced = jokers - (length - there.bit_count())
+    if replaced == 0:
+        yield _run(suit, start, length, there)
+    elif replaced > 0:
+        for kept in _naturals_kept(there, length, replaced, terms):
+            yield _run(suit, start, length, kept)
 
 
-def _naturals_kept(there: int, length: int, jokers: int, terms: RunTerms) -> Iterator[int]:
-    """Yields which of the naturals there are a run uses, jokers in all other places; bit 0 is its first place."""
-    count, least = there.bit_count(), terms.least_naturals
-    if count < least or length - count > jokers:
+def _naturals_kept(there: int, length: int, replaced: int, terms: RunTerms) -> Iterator[int]:
+    """Yields which of the naturals of a window stay when jokers replace so many of them."""
+    kept = there.bit_count() - replaced
+    least = terms.least_naturals
+    if kept < least:
         return
-    yield there
     places = [1 << place for place in range(length) if there >> place & 1]
     if length == 4 or terms.every_way:
-        for dropped in range(1, min(jokers - length + count, count - least) + 1):
-            yield from (there - sum(some) for some in combinations(places, dropped))
-    elif 2 <= least < count and length - least <= jokers and there & 1 and there >> length - 1:
+        yield from (there - sum(some) for some in combinations(places, replaced))
+    elif kept == least >= 2 and there & 1 and there >> length - 1:
         ends = places[0] | places[-1]
         yield from (ends | sum(some) for some in combinations(places[1:-1], least - 2))
 
 
+def runs_around(suit: int, positions: int, needed: int, passable: int, jokers: int, terms: RunTerms) -> Iterator[Group]:
+    """Yields the runs of a suit, in every way, that use the naturals at some positions.
+
+    As bits 1 .. 14, `positions`: where there are naturals, an ace at both of its own; `needed`: those that a run must
+    use; `passable`: those whose places it may fill with jokers.
+    """
+    for length in terms.lengths:
+        for start in range(1, LAST_POSITION + 2 - length):
+            window = (1 << length) - 1 << start
+            there = positions & window
+            most = min(there.bit_count() - terms.least_naturals, jokers - length + there.bit_count())
+            if needed & ~window or most < 0:
+                continue
+            places = [1 << at for at in range(start, start + length) if there & passable & ~needed & 1 << at]
+            for replaced in range(min(most, len(places)) + 1):
+                for some in combinations(places, replaced):
+                    yield _run(suit, start, length, there - sum(some) >> start)
+
+
+def aces_of(run: Group) -> int:
+    """Returns how many aces a run has, at its ends."""
+    return sum([card is not JOKER and card.rank == _ACE for card in (run.cards[0], run.cards[-1])])
+
+
+@lru_cache(_REMEMBERED)
 def _run(suit: int, start: int, length: int, kept: int) -> Group:
     some = tuple([card_at(start + place, suit) if kept >> place & 1 else JOKER for place in range(length)])
     return Group(some, packed(some), length - kept.bit_count(), Span(suit, start, start + length - 1))
@@ -119,15 +174,22 @@ def _run(suit: int, start: int, length: int, kept: int) -> Group:
 # --- sets ------------------------------------------------------------------------------------------------------------
 
 
-def sets_in(have: int, least_naturals: int, *, longer: bool) -> Iterator[Group]:
-    """Yields the sets of three that can be made of packed cards; `longer`: also all naturals of a rank as one set."""
-    for rank in range(13):
-        naturals = [card for card in (face(rank, suit) for suit in range(4)) for _ in range(have >> 4 * card & 15)]
-        for jokers in range(min(jokers_of(have), 3 - least_naturals) + 1):
-            for some in dict.fromkeys(combinations(naturals, 3 - jokers)):
-                yield _set((*some, *(JOKER,) * jokers), jokers)
-        if longer and len(naturals) > 3:
-            yield _set(tuple(naturals), 0)
+def sets_by_jokers(have: int, least_naturals: int, *, longer: bool) -> Iterator[list[Group]]:
+    """Yields the sets of three that can be made of packed cards without a joker, then those with one, and so on.
+
+    `longer`: before the first ones with a joker also all naturals of a rank as one set.
+    """
+    by_rank = [(rank, part) for rank in range(13) if (part := have >> 4 * rank & _RANK_MASK)]
+    for jokers in range(min(jokers_of(have), 3 - least_naturals) + 1):
+        yield [one for rank, part in by_rank for one in _sets_of(rank, part, jokers, longer=longer and jokers == 0)]
+
+
+@lru_cache(_REMEMBERED)
+def _sets_of(rank: int, part: int, jokers: int, *, longer: bool) -> tuple[Group, ...]:
+    """Returns the sets of one rank with so many jokers; `part`: its cards, packed as twos."""
+    naturals = [card for card in CARDS[rank:JOKER:13] for _ in range(part >> 4 * (card - rank) & 15)]
+    sets = [_set((*some, *(JOKER,) * jokers), jokers) for some in dict.fromkeys(combinations(naturals, 3 - jokers))]
+    return (*sets, _set(tuple(naturals), 0)) if longer and len(naturals) > 3 else tuple(sets)
 
 
 def _set(some: tuple[Card, ...], jokers: int) -> Group:

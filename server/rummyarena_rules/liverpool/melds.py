@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-from rummyarena_rules.cards import JOKER, Card, face
+from rummyarena_rules.cards import CARDS, JOKER, Card, face, mask_of
 from rummyarena_rules.liverpool.options import LiverpoolOptions
 from rummyarena_rules.moves import Side
 from rummyarena_rules.ruleset import Reason
@@ -28,6 +29,11 @@ def natural_count(some: Sequence[Card]) -> int:
 def card_at(position: int, suit: int) -> Card:
     """Returns the card of a position in runs of a suit; positions 1 and 14 are the same ace."""
     return face((position - 2) % 13, suit)
+
+
+def rank_mask(rank: int) -> int:
+    """Returns the four cards of a rank as a set."""
+    return mask_of(CARDS[rank:JOKER:13])
 
 
 def suit_of(run: Sequence[Card]) -> int:
@@ -88,11 +94,28 @@ def takes_joker(meld: TableMeld, run_max: int) -> bool:
     return not meld.is_run or len(meld.cards) < run_max
 
 
+@lru_cache(4096)  # melds; one stands unchanged over many decisions
+def openings(cards: tuple[Card, ...], start: int, run_max: int) -> tuple[int, int]:
+    """Returns which cards fit below and which above a meld, as sets (L24); a set takes all of its cards above.
+
+    `cards`, `start`: as in `TableMeld`.
+    """
+    if not start:
+        return 0, JOKER.bit | rank_mask(cards[0].rank)
+    if len(cards) >= run_max:
+        return 0, 0
+    suit, end = suit_of(cards), start + len(cards) - 1
+    low = JOKER.bit | card_at(start - 1, suit).bit if start > 1 else 0
+    high = JOKER.bit | card_at(end + 1, suit).bit if end < LAST_POSITION else 0
+    return low, high
+
+
 def sides(meld: TableMeld, card: Card, run_max: int) -> tuple[Side | None, ...]:
     """Returns where a card fits a meld: `None` for a set, the sides of a run, nothing if it does not fit (L24)."""
+    low, high = openings(meld.cards, meld.start, run_max)
     if not meld.is_run:
-        return (None,) if card is JOKER or card.rank == meld.cards[0].rank else ()
-    return _run_sides(meld.start, meld.start + len(meld.cards) - 1, suit_of(meld.cards), card, run_max)
+        return (None,) if high & card.bit else ()
+    return _SIDES[bool(low & card.bit), bool(high & card.bit)]
 
 
 def _run_sides(start: int, end: int, suit: int, card: Card, run_max: int) -> tuple[Side, ...]:
@@ -140,6 +163,16 @@ def swap_index(meld: TableMeld, card: Card) -> int | None:
         return jokers[0] if jokers and card.rank == meld.cards[0].rank else None
     suit = suit_of(meld.cards)
     return next((index for index in reversed(jokers) if card_at(meld.start + index, suit) is card), None)
+
+
+def replaceable(cards: Sequence[Card], start: int) -> int:
+    """Returns which naturals can replace a joker of a meld, as a set (L25); `cards`, `start`: as in `TableMeld`."""
+    if JOKER not in cards:
+        return 0
+    if not start:
+        return rank_mask(cards[0].rank)
+    suit = suit_of(cards)
+    return mask_of([card_at(start + index, suit) for index, one in enumerate(cards) if one is JOKER])
 
 
 # --- contracts -------------------------------------------------------------------------------------------------------

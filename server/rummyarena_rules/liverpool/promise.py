@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Final
 
-from rummyarena_rules.cards import JOKER, Card
+from rummyarena_rules.cards import CARDS, JOKER, Card
 from rummyarena_rules.liverpool.check import contract_of, hand_of, is_last_deal
 from rummyarena_rules.liverpool.downs import can_go_down
 from rummyarena_rules.liverpool.facts import LiverpoolPublic, LiverpoolView
 from rummyarena_rules.liverpool.melds import sides
-from rummyarena_rules.liverpool.options import Contract
+from rummyarena_rules.liverpool.options import Contract, LiverpoolOptions
 from rummyarena_rules.liverpool.scoring import values
 
 _GOOD_COMPANY: Final = 2  # with two more cards the upcard is a set, or half a run
@@ -47,14 +48,26 @@ class Company:
 def discards_in_order(view: LiverpoolView) -> list[Card]:
     """Returns the faces of a hand as they are best discarded: the lonely and dear ones first, jokers last."""
     public, hand = view.public, hand_of(view)
-    worth = values(public.options)
-    naturals = [card for at, card in enumerate(hand) if card is not JOKER and (at == 0 or hand[at - 1] is not card)]
-    if is_down(public, public.turn):
-        order = sorted(naturals, key=lambda card: -worth[card])
-    else:
-        company = Company(hand, contract_of(public))
-        order = sorted(naturals, key=lambda card: (company.of(card), -worth[card]))
-    return [*order, JOKER] if hand and hand[-1] is JOKER else order
+    faces = set(hand)
+    has_joker = JOKER in faces
+    faces.discard(JOKER)
+    order = dear_first(public.options, faces)
+    if not is_down(public, public.turn):
+        order.sort(key=Company(hand, contract_of(public)).of)
+    return [*order, JOKER] if has_joker else order
+
+
+def dear_first(options: LiverpoolOptions, faces: Iterable[Card]) -> list[Card]:
+    """Sorts faces by their value, the dearest first."""
+    return sorted(faces, key=_dearness(options).__getitem__)
+
+
+@cache
+def _dearness(options: LiverpoolOptions) -> tuple[int, ...]:
+    """Returns the place of each card, by its number, among all cards sorted by value."""
+    worth = values(options)
+    order = sorted(CARDS, key=lambda card: (-worth[card], card))
+    return tuple([order.index(card) for card in CARDS])
 
 
 def is_down(public: LiverpoolPublic, seat: int) -> bool:
