@@ -17,12 +17,15 @@ from rummyarena_rules.reading import (
     an_object,
     by_seat,
     card_list,
+    inside,
     list_of,
     marked_cards,
     one_card,
     one_of,
     optional,
+    printable,
     record_of,
+    shown,
     whole,
 )
 from rummyarena_rules.ruleset import AnyPublic, AnyState, NextDeal, Ruleset
@@ -86,6 +89,7 @@ def expectation_reader(game: str, seats: int) -> Reader:
     )
 
 
+_LONGEST_TOLD: Final = 400
 _COUNTS: Final = ("stock_count", "discards_count", "aside_count", "deck_count", "joker_count")
 
 
@@ -97,7 +101,7 @@ def _melds(game: str, seats: int) -> Reader:
     meld = _required({"owner": whole(0, seats - 1), "cards": marked_cards(game, seats)})
 
     def read(place: str, value: object) -> dict[str, Any]:
-        return {name: meld(f"{place}.{name}", one) for name, one in an_object(place, value).items()}
+        return {name: meld(inside(place, name), one) for name, one in an_object(place, value).items()}
 
     return read
 
@@ -116,7 +120,14 @@ def differences(played: Played, expect: Mapping[str, Any]) -> list[str]:
 
 
 def _differs(expected: object, got: object) -> str | None:
-    return None if expected == got else f"expected {expected}, got {got}"
+    return None if expected == got else f"expected {_told(expected)}, got {_told(got)}"
+
+
+def _told(value: object) -> str:
+    """Writes a value as a scenario file does, but a text or a card on its own without quotation marks."""
+    if isinstance(value, str | Card):
+        return printable(str(value), _LONGEST_TOLD)
+    return shown(value, _LONGEST_TOLD)
 
 
 def _equal(get: Callable[[Played], object]) -> Callable[[Played, Any], str | None]:
@@ -148,7 +159,7 @@ def _table_melds(played: Played, expected: Mapping[str, Mapping[str, Any]]) -> s
     found = {f"m{number}": meld for number, meld in enumerate(played.state.public.melds, 1)}
     for name, one in expected.items():
         if name not in found:
-            return f"there is no {name}"
+            return f"there is no {printable(name)}"
         sentence = _meld(found[name], one, with_placers=played.ruleset.name == "thai")
         if sentence:
             return f"{name} {sentence}"
@@ -163,7 +174,14 @@ def _meld(meld: TableMeld, expected: Mapping[str, Any], *, with_placers: bool) -
         marked, got = [(card, owner) for card, _ in marked], [(card, owner) for card, _ in got]
     if not meld.is_run:  # a set is written in any order
         marked, got = sorted(marked), sorted(got)
-    return _differs((owner, marked), (meld.owner, got))
+    if (owner, marked) == (meld.owner, got):
+        return None
+    return f"expected {_meld_text(owner, marked)}, got {_meld_text(meld.owner, got)}"
+
+
+def _meld_text(owner: Seat, placed: Iterable[tuple[Card, Seat]]) -> str:
+    words = [f"{card}" if seat == owner else f"{card}@{seat}" for card, seat in placed]
+    return f"{' '.join(words)} of seat {owner}"
 
 
 def _stock(played: Played, expected: tuple[Card, ...]) -> str | None:
@@ -210,9 +228,9 @@ def _described(opening: NextDeal, public: AnyPublic) -> dict[str, Any]:
 
 def _next(played: Played, expected: Mapping[str, Any] | None) -> str | None:
     following = played.ruleset.next_deal(played.state.public)
-    if expected is None or following is None:
-        return None if expected is None and following is None else f"expected {expected}, got {following}"
-    described = _described(following, played.state.public)
+    described = None if following is None else _described(following, played.state.public)
+    if expected is None or described is None:
+        return _differs(expected, described)
     return _differs(expected, {name: described[name] for name in expected})
 
 
@@ -231,7 +249,8 @@ def _deals(played: Played, expected: tuple[Mapping[str, Any], ...]) -> str | Non
 def _offered(played: Played, expected: Mapping[str, tuple[str, ...]]) -> str | None:
     wrong = [text for text in expected.get("yes", ()) if not _is_legal(played, text)]
     wrong_no = [text for text in expected.get("no", ()) if _is_legal(played, text)]
-    sentences = [f"{text!r} must be legal" for text in wrong] + [f"{text!r} must not be legal" for text in wrong_no]
+    sentences = [f"{shown(text)} must be legal" for text in wrong]
+    sentences += [f"{shown(text)} must not be legal" for text in wrong_no]
     return ", ".join(sentences) or None
 
 
@@ -247,6 +266,8 @@ def _fallback(played: Played, expected: tuple[str, ...]) -> str | None:
     seat, turn = state.public.turn, state.public.turn_number
     texts = []
     while state.public.phase is not Phase.OVER and state.public.turn_number == turn:
+        if state.public.phase is Phase.PLAY and not state.privates[seat].hand:
+            return f"seat {seat} has no card, so there is nothing it could discard"
         answers = {one: ruleset.fallback(ruleset.view(state, one)) for one in ruleset.decisions(state)}
         move = answers.get(seat)
         if move is not None:

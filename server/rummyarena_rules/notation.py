@@ -55,7 +55,8 @@ def verb(move: Move) -> str:
 def canonical(game: str, move: Move) -> Move:
     """Returns the one move that stands for all texts of the same move: thai sorts cards, liverpool sorts sets.
 
-    In a liverpool `down` the groups are sorted too, for they may be written in any order.
+    In a liverpool `down` the groups are sorted too, for they may be written in any order. A group that could be a run
+    under some options keeps the order written, which then says what its jokers stand for (L10, L11).
     """
     match move:
         case Take(target, some):
@@ -67,7 +68,7 @@ def canonical(game: str, move: Move) -> Move:
         case Knock(kept, parts):
             return Knock(kept, tuple(_canonical_part(part) for part in parts))
         case Down(groups):
-            return Down(tuple(sorted(_sorted(group) if _is_one_rank(group) else group for group in groups)))
+            return Down(tuple(sorted(_sorted(group) if _is_surely_set(group) else group for group in groups)))
         case _:
             return move
 
@@ -78,8 +79,15 @@ def _canonical_part(part: Meld | LayOff) -> Meld | LayOff:
     return LayOff(part.meld, _sorted(part.cards))
 
 
-def _is_one_rank(group: tuple[Card, ...]) -> bool:
-    return len({one.rank for one in group if one is not JOKER}) == 1
+def _is_surely_set(group: tuple[Card, ...]) -> bool:
+    naturals = [one for one in group if one is not JOKER]
+    return len({one.rank for one in naturals}) == 1 and not _could_be_run(group, len(naturals))
+
+
+def _could_be_run(group: tuple[Card, ...], naturals: int) -> bool:
+    """Tells whether a group of one rank could be a run: of one natural, or A to A with jokers between (L7, L9)."""
+    aces_at_both_ends = len(group) == 14 and naturals == 2 and group[0] is group[-1]
+    return 4 <= len(group) <= 14 and (naturals == 1 or aces_at_both_ends)
 
 
 def _sorted(some: Iterable[Card]) -> tuple[Card, ...]:

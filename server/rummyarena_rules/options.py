@@ -7,6 +7,7 @@ from dataclasses import Field, dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
+from rummyarena_rules.reading import shown
 from rummyarena_rules.ruleset import Reason, Refusal
 
 
@@ -31,37 +32,35 @@ def switch(*, meaning: str, default: bool = False) -> Any:
     return _option(default, meaning, Allowed("true or false", lambda value: type(value) is bool))
 
 
-def whole(default: int, *, least: int, most: int | None = None, meaning: str) -> Any:
-    """Declares an option that is a whole number in a range."""
-    words = f"a whole number, {least} or more" if most is None else f"a whole number from {least} to {most}"
-
-    def accepts(value: object) -> bool:
-        return type(value) is int and least <= value and (most is None or value <= most)
-
-    return _option(default, meaning, Allowed(words, accepts))
+def whole(default: int, *, least: int, most: int, meaning: str) -> Any:
+    """Declares an option that is a whole number from `least` to `most`."""
+    return _option(default, meaning, Allowed(f"a whole number {_range(least, most)}", _within(least, most)))
 
 
-def auto_or_whole(*, least: int, meaning: str) -> Any:
-    """Declares an option that is a whole number in a range or, by default, the word `auto`."""
-
-    def accepts(value: object) -> bool:
-        return value == "auto" or (type(value) is int and value >= least)
-
-    return _option("auto", meaning, Allowed(f"auto or a whole number, {least} or more", accepts))
+def auto_or_whole(*, least: int, most: int, meaning: str) -> Any:
+    """Declares an option that is a whole number from `least` to `most` or, by default, the word `auto`."""
+    is_number = _within(least, most)
+    words = f"auto or a whole number {_range(least, most)}"
+    return _option("auto", meaning, Allowed(words, lambda value: value == "auto" or is_number(value)))
 
 
-def wholes(default: tuple[int, ...], *, least: int, meaning: str) -> Any:
+def wholes(default: tuple[int, ...], *, least: int, most: int, meaning: str) -> Any:
     """Declares an option that is a list of as many whole numbers as its default has; it is kept as a tuple."""
+    is_number = _within(least, most)
 
     def accepts(value: object) -> bool:
-        return (
-            isinstance(value, list | tuple)
-            and len(value) == len(default)
-            and all(type(one) is int and one >= least for one in value)
-        )
+        return isinstance(value, list | tuple) and len(value) == len(default) and all(map(is_number, value))
 
-    words = f"a list of {len(default)} whole numbers, each {least} or more"
+    words = f"a list of {len(default)} whole numbers, each {_range(least, most)}"
     return _option(default, meaning, Allowed(words, accepts, tuple))
+
+
+def _range(least: int, most: int) -> str:
+    return f"from {least} to {most}"
+
+
+def _within(least: int, most: int) -> Callable[[object], bool]:
+    return lambda value: type(value) is int and least <= value <= most
 
 
 T = TypeVar("T")
@@ -72,7 +71,7 @@ def read_options(kind: type[T], raw: Mapping[str, object]) -> T | list[Refusal]:
     declared = {one.name: one for one in option_fields(kind)}
     refusals = [_unknown(name, declared) for name in raw if name not in declared]
     refusals += [
-        Refusal(Reason.BAD_OPTION, f"option {name} = {raw[name]!r}: allowed is {allowed.words}")
+        Refusal(Reason.BAD_OPTION, f"option {name} = {shown(raw[name])}: allowed is {allowed.words}")
         for name, allowed in ((name, one.metadata["allowed"]) for name, one in declared.items())
         if name in raw and not allowed.accepts(raw[name])
     ]
@@ -100,4 +99,4 @@ def _option(default: Any, meaning: str, allowed: Allowed) -> Any:
 def _unknown(name: str, declared: Mapping[str, object]) -> Refusal:
     near = get_close_matches(name, declared, n=1)
     hint = f"did you mean {near[0]}?" if near else "the options are " + ", ".join(declared)
-    return Refusal(Reason.BAD_OPTION, f"there is no option {name!r}: {hint}")
+    return Refusal(Reason.BAD_OPTION, f"there is no option {shown(name)}: {hint}")

@@ -21,6 +21,7 @@ from rummyarena_rules.reading import (
     record_of,
     whole,
 )
+from rummyarena_rules.table import Phase, Public, State
 
 
 class PositionError(ValueError):
@@ -85,6 +86,53 @@ def write_position(game: str, position: Position) -> dict[str, Any]:
         if value != getattr(default, name):
             written[name] = _WRITERS.get(name, _plain)(value)
     return written
+
+
+def position_of(state: State[Any, Any]) -> Position:
+    """Returns the position of a deal that is on, with every card placed; `Ruleset.state_of` makes a state of it again.
+
+    A position leaves out how the deal came there: who is known to hold what, the card drawn in this turn, penalties,
+    the number of turns and of reshuffles, jokers owed, the seed, and the head once it has left the row. A birth or a
+    down of this turn becomes an earlier one, the first seat the one after the dealer. A set of liverpool that could be
+    a run as well becomes one (L11). `ValueError` between deals, while the shoe is cut and while a window is open.
+    """
+    public, facts = state.public, state.public.facts
+    if public.phase not in (Phase.DRAW, Phase.PLAY):
+        raise ValueError(f"a position has the phase draw or play, not {public.phase}")
+    return Position(
+        deal=public.deal,
+        direction=public.direction,
+        turn=public.turn,
+        dealer=public.dealer,
+        phase="draw" if public.phase is Phase.DRAW else "play",
+        hands={seat: tuple(one.hand) for seat, one in enumerate(state.privates) if one.hand},
+        discards=_placed_row(public) if hasattr(facts, "head") else _placed_pile(public),
+        stock=tuple(reversed(state.stock)),
+        rest="aside" if state.aside else "stock",
+        melds=tuple(PlacedMeld(meld.owner, meld.cards, meld.placers) for meld in public.melds),
+        born=_seats_with_a_turn(getattr(facts, "birth_turns", ())),
+        last_turn=getattr(facts, "last_turn", None),
+        down=_seats_with_a_turn(getattr(facts, "down_turns", ())),
+        buys={seat: count for seat, count in enumerate(getattr(facts, "buys", ())) if count},
+        totals=tuple(public.totals),
+    )
+
+
+def _seats_with_a_turn(turns: Iterable[int | None]) -> tuple[int, ...]:
+    return tuple(seat for seat, turn in enumerate(turns) if turn is not None)
+
+
+def _placed_pile(public: Public[Any, Any]) -> tuple[PlacedDiscard, ...]:
+    return tuple(PlacedDiscard(one.card) for one in public.discards)
+
+
+def _placed_row(public: Public[Any, Any]) -> tuple[PlacedDiscard, ...]:
+    return tuple(
+        PlacedDiscard(one.card, head=one.card is public.facts.head, ago=len(public.discards) - at)
+        if one.seat is None
+        else PlacedDiscard(one.card, seat=one.seat, ago=public.turn_number - one.turn)
+        for at, one in enumerate(public.discards)
+    )
 
 
 def unplaced(deck: Iterable[Card], position: Position) -> list[Card]:

@@ -136,6 +136,11 @@ class Ruleset(Protocol[S]):
         ...
 
     @property
+    def lowest_wins(self) -> bool:
+        """Whether points count against a seat, so that the lowest total wins."""
+        ...
+
+    @property
     def presets(self) -> Mapping[str, Mapping[str, object]]:
         """Named sets of options that differ from the defaults."""
         ...

@@ -28,7 +28,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiscardedCard:
-    """A card among the discards.
+    """A card among the discards (T7).
 
     `seat`: who discarded it, `None` for the card turned up at the deal or left by a reshuffle without a discarder.
     `turn`: the number of the turn in which it was discarded, 0 for the card turned up.

@@ -34,8 +34,8 @@ from rummyarena_rules.table import Phase, Private, Public, State, View, ranks_of
 
 @dataclass(frozen=True, slots=True)
 class ToyOptions:
-    turns: int = whole(4, least=1, meaning="turns of a deal")
-    deals: int = whole(1, least=1, meaning="deals of the game")
+    turns: int = whole(4, least=1, most=100, meaning="turns of a deal")
+    deals: int = whole(1, least=1, most=100, meaning="deals of the game")
 
 
 @dataclass(slots=True)
@@ -58,6 +58,7 @@ class Toy:
     name = "liverpool"
     version = 1
     seats = range(2, 9)
+    lowest_wins = False
     presets: Mapping[str, Mapping[str, object]] = {}
     options_kind = ToyOptions
 

@@ -1,4 +1,4 @@
-"""Random valid options: every option of both games with values worth trying."""
+"""Random valid options, every option of both games with values worth trying, and random games with them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rummyarena_rules.ruleset import Ruleset
+from rummyarena_rules.registry import RULESETS
+from rummyarena_rules.ruleset import AnyState, Ruleset
 
 BOTH = (False, True)
 
@@ -81,3 +82,19 @@ def random_options(ruleset: Ruleset[Any], seats: int, draws: random.Random) -> d
             raw.setdefault("max_deals", 5) if ruleset.name == "thai" else None
         if not isinstance(ruleset.configure(raw, seats), list):
             return raw
+
+
+class RandomGame:
+    """Game `number` of a ruleset before its first deal: the seats go round, options, seed and draws are random."""
+
+    def __init__(self, name: str, number: int) -> None:
+        self.ruleset = RULESETS[name]
+        self.number = number
+        self.draws = random.Random(f"{name}/{number}")
+        self.seats = self.ruleset.seats[number % len(self.ruleset.seats)]
+        self.options = random_options(self.ruleset, self.seats, self.draws)
+        configured = self.ruleset.configure(self.options, self.seats)
+        self.state: AnyState = self.ruleset.start(configured, self.seats, self.draws.randbytes(32))
+
+    def __str__(self) -> str:
+        return f"game {self.number} of {self.ruleset.name}: {self.seats} seats, options {self.options}"

@@ -13,7 +13,7 @@ from rummyarena_rules.moves import Move
 from rummyarena_rules.registry import RULESETS
 from rummyarena_rules.ruleset import AnyState, AnyView
 from rummyarena_rules.table import Phase
-from tests.rules.games import Setup, by_fallback, play, randomly, setups
+from tests.rules.games import CANDIDATE_LIMIT, Setup, by_fallback, play, randomly, setups
 from tests.rules.invariants import (
     Conserved,
     Folded,
@@ -69,9 +69,9 @@ def test_candidates_and_fallbacks_are_legal_and_mutations_are_refused(setup: Set
     def judge(state: AnyState, answers: dict[Seat, Move | None]) -> None:
         nonlocal mutated, decided
         for seat in answers:
-            moves = check_offers(ruleset, state, seat)
-            for move in mutations(state, seat, moves, draws):
-                assert ruleset.check(ruleset.view(state, seat), move), move
+            view = ruleset.view(state, seat)
+            for move in mutations(state, seat, check_offers(ruleset, view).moves, draws):
+                assert ruleset.check(view, move), move
                 mutated += 1
             decided += 1
 
@@ -102,7 +102,9 @@ def test_rearranging_unseen_cards_changes_nothing_a_seat_is_told(setup: Setup) -
 
     def compare(state: AnyState, answers: dict[Seat, Move | None]) -> None:
         nonlocal twins
-        twins += sum(check_twin(ruleset, state, seat, draws) for seat in answers)
+        for seat in answers:
+            offered = ruleset.candidates(ruleset.view(state, seat), CANDIDATE_LIMIT)
+            twins += check_twin(ruleset, state, seat, draws, offered)
 
     for _ in play(ruleset, state, randomly(setup.seed), compare):
         pass

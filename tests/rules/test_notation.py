@@ -135,6 +135,17 @@ def test_the_order_of_cards_matters_in_liverpool_runs_only() -> None:
     assert not same("layoff m1: 8S 9S", "layoff m1: 9S 8S")
 
 
+def test_the_order_of_cards_matters_where_one_natural_may_be_a_run() -> None:  # L10, L11 with min_naturals_run 1
+    def order_matters(*texts: str) -> bool:
+        return len({canonical("liverpool", Down((cards(text),))) for text in texts}) == len(texts)
+
+    ace_to_ace = f"AS {'JK ' * 12}AS"
+    assert order_matters("8S JK JK JK", "JK 8S JK JK", "JK JK JK 8S")
+    assert order_matters(ace_to_ace, f"AS AS{' JK' * 12}")
+    assert not order_matters("8S JK JK", "JK JK 8S")  # too short for a run
+    assert not order_matters("8S 8D JK JK", "JK 8D JK 8S")  # no run has two eights
+
+
 def test_cards_are_interned_and_sorted_as_the_notation_says() -> None:
     assert text_of(sorted(cards("JK AS 2C TD 9D KH JK AC"))) == "2C AC 9D TD KH AS JK JK"
     assert all(card(str(one)) is one for one in CARDS)

@@ -84,9 +84,9 @@ class GameMachine(RuleBasedStateMachine):
     def play_a_candidate(self, choice: int) -> None:
         seat = self.open_seat()
         assert seat is not None
-        moves = check_offers(self.ruleset, self.state, seat)
-        fallback = self.ruleset.fallback(self.ruleset.view(self.state, seat))
-        self.answers[seat] = moves[choice % len(moves)] if moves else fallback
+        view = self.ruleset.view(self.state, seat)
+        moves = check_offers(self.ruleset, view).moves
+        self.answers[seat] = moves[choice % len(moves)] if moves else self.ruleset.fallback(view)
         self.resolve_if_complete()
 
     @precondition(lambda self: self.open_seat() is not None)
@@ -109,7 +109,8 @@ class GameMachine(RuleBasedStateMachine):
     def look_at_a_twin(self) -> None:
         seat = self.open_seat()
         assert seat is not None
-        check_twin(self.ruleset, self.state, seat, self.draws)
+        offered = self.ruleset.candidates(self.ruleset.view(self.state, seat), CANDIDATE_LIMIT)
+        check_twin(self.ruleset, self.state, seat, self.draws, offered)
 
     @precondition(lambda self: not self.must_deal() and self.open_seat() is None)
     @rule(seat=st.integers(0, 1), text=texts)

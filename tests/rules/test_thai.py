@@ -17,7 +17,7 @@ from rummyarena_rules.ruleset import Reason
 from rummyarena_rules.table import Phase, TableMeld
 from rummyarena_rules.thai import THAI, ThaiOptions, ThaiState, ThaiView
 from rummyarena_rules.thai.melds import MELD_STARTS, completes_meld, extensions, melds_in, neighbours, split_layoff
-from tests.rules.offers import can_knock_keeping, is_meld
+from tests.rules.offers_thai import can_knock_keeping, is_meld
 
 
 def position(raw: dict[str, object], seats: int = 2, **options: object) -> ThaiState:
@@ -38,22 +38,22 @@ def turn_view(state: ThaiState) -> ThaiView:
     [
         ({}, 5, "bad_seats", "thai is for 2 to 4 seats, not 5"),
         ({}, 1, "bad_seats", "thai is for 2 to 4 seats, not 1"),
-        ({"target": 500}, 2, "bad_option", "there is no option 'target': did you mean target_tie?"),
-        ({"zzz": 1}, 2, "bad_option", "there is no option 'zzz': the options are two_player_removed_cards, target"),
-        ({"target_score": 0}, 2, "bad_option", "option target_score = 0: allowed is a whole number, 1 or more"),
-        ({"target_score": True}, 2, "bad_option", "option target_score = True: allowed is a whole number"),
-        ({"max_deals": 1.5}, 2, "bad_option", "option max_deals = 1.5: allowed is a whole number, 0 or more"),
+        ({"target": 500}, 2, "bad_option", 'there is no option "target": did you mean target_tie?'),
+        ({"zzz": 1}, 2, "bad_option", 'there is no option "zzz": the options are two_player_removed_cards, target'),
+        ({"target_score": 0}, 2, "bad_option", "option target_score = 0: allowed is a whole number from 1 to"),
+        ({"target_score": True}, 2, "bad_option", "option target_score = true: allowed is a whole number"),
+        ({"max_deals": 1.5}, 2, "bad_option", "option max_deals = 1.5: allowed is a whole number from 0 to"),
         ({"head_card": 1}, 2, "bad_option", "option head_card = 1: allowed is true or false"),
         (
             {"first_player": "me"},
             2,
             "bad_option",
-            "option first_player = 'me': allowed is after_dealer, dealer or last",
+            'option first_player = "me": allowed is after_dealer, dealer or last',
         ),
         ({"two_player_removed_cards": 4}, 2, "bad_option", "option two_player_removed_cards = 4: allowed is 0 or 5"),
-        ({"two_player_removed_cards": False}, 2, "bad_option", "option two_player_removed_cards = False: allowed is"),
+        ({"two_player_removed_cards": False}, 2, "bad_option", "option two_player_removed_cards = false: allowed is"),
         ({"two_player_removed_cards": 5}, 3, "bad_option", "option two_player_removed_cards = 5: with two seats only"),
-        ({"first_player": ["dealer"]}, 2, "bad_option", "option first_player = ['dealer']: allowed is"),
+        ({"first_player": ["dealer"]}, 2, "bad_option", 'option first_player = ["dealer"]: allowed is'),
     ],
 )
 def test_bad_options_are_refused_with_name_value_and_what_is_allowed(

@@ -77,7 +77,8 @@ def allowed(name: str, value: Any) -> bool:
     values = OPTIONS[name][1]
     if isinstance(values, list):
         return any(type(value) is type(one) and value == one for one in values)
-    return type(value) is int and values[0] <= value and (values[1] is None or value <= values[1])
+    most = 2**31 - 1 if values[1] is None else values[1]  # the law has no bound there, but numbers must fit the wire
+    return type(value) is int and values[0] <= value <= most
 
 
 def shoe(seats: int, options: dict[str, Any]) -> list[str]:

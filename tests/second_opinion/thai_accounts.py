@@ -68,7 +68,7 @@ def allowed(name: str, value: Any) -> bool:
         return False
     values = OPTIONS[name][1]
     if isinstance(values, int):
-        return type(value) is int and value >= values
+        return type(value) is int and values <= value < 2**31  # the law has no bound, but numbers must fit the wire
     return any(type(value) is type(one) and value == one for one in values)
 
 

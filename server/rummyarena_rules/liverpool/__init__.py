@@ -51,6 +51,7 @@ class Liverpool:
     name = "liverpool"
     version = 1
     seats = range(3, 9)  # L1
+    lowest_wins = True  # L32
     presets = PRESETS
     options_kind = LiverpoolOptions
 
@@ -94,7 +95,7 @@ class Liverpool:
         return View(state.public, seat, None if seat is None else state.privates[seat], answered)
 
     def decisions(self, state: LiverpoolState) -> Mapping[Seat, Decision]:
-        """Returns which seats owe an answer: all that an open window asks, else the cutter or the seat on turn."""
+        """Returns which seats owe an answer (L13): all that an open window asks, else the cutter or who is on turn."""
         public = state.public
         match public.phase:
             case Phase.OVER:

@@ -10,6 +10,11 @@ from rummyarena_rules.options import auto_or_whole, choice, switch, whole, whole
 
 DEALS: Final = 7
 _TURNS_PER_SEAT: Final = 60  # L29: `max_turns_per_deal` = auto
+_LARGEST_SHOE: Final = 3 * (52 + 4)  # L2
+_LARGEST_HAND: Final = (_LARGEST_SHOE - 2) // 3  # L2: three hands, the upcard and a stock card
+_MOST_POINTS: Final = 10_000  # for a card or a cut
+_MOST_BUYS: Final = 1_000
+_MOST_TURNS: Final = 1_000_000
 
 
 class Contract(NamedTuple):
@@ -35,18 +40,29 @@ class LiverpoolOptions:
     num_decks: Literal["auto", 2, 3] = choice("auto", 2, 3, meaning="decks in the shoe; auto: by the seats (L2)")
     jokers_per_deck: int = whole(2, least=0, most=4, meaning="jokers in each deck (L2)")
     hand_sizes: tuple[int, ...] = wholes(
-        (10, 10, 10, 10, 12, 12, 12), least=1, meaning="cards dealt to each seat in deals 1 to 7 (L6)"
+        (10, 10, 10, 10, 12, 12, 12),
+        least=1,
+        most=_LARGEST_HAND,
+        meaning="cards dealt to each seat in deals 1 to 7 (L6)",
     )
     cut_mode: Literal["auto", "none", "choose"] = choice(
         "auto", "none", "choose", meaning="who cuts the shoe: the referee, nobody or the cutter (L4)"
     )
-    cut_noise: int = whole(5, least=0, meaning="by how many cards the cutter's hand may miss the place it names (L4)")
-    cut_bonus: int = whole(50, least=0, meaning="what an exact cut lowers the cutter's total by; 0: off (L5)")
+    cut_noise: int = whole(
+        5, least=0, most=_LARGEST_SHOE, meaning="by how many cards the cutter's hand may miss the place it names (L4)"
+    )
+    cut_bonus: int = whole(
+        50, least=0, most=_MOST_POINTS, meaning="what an exact cut lowers the cutter's total by; 0: off (L5)"
+    )
     buy_window: Literal["before_draw", "after_draw"] = choice(
         "before_draw", "after_draw", meaning="when the upcard is offered to the other seats (L20)"
     )
-    buy_penalty_cards: int = whole(1, least=0, meaning="stock cards that a buyer takes besides the upcard (L19)")
-    max_buys_per_deal: int = whole(0, least=0, meaning="how often a seat may buy in a deal; 0: no limit (L18)")
+    buy_penalty_cards: int = whole(
+        1, least=0, most=_LARGEST_SHOE, meaning="stock cards that a buyer takes besides the upcard (L19)"
+    )
+    max_buys_per_deal: int = whole(
+        0, least=0, most=_MOST_BUYS, meaning="how often a seat may buy in a deal; 0: no limit (L18)"
+    )
     down_may_use_pile: bool = switch(default=True, meaning="a seat that is down may take and buy the upcard (L15, L18)")
     contract_size: Literal["exact", "at_least"] = choice(
         "exact", "at_least", meaning="whether the sets and runs of a contract may be longer than 3 and 4 (L22)"
@@ -69,14 +85,16 @@ class LiverpoolOptions:
     stock_empty: Literal["reshuffle", "end_deal"] = choice(
         "reshuffle", "end_deal", meaning="what a draw from an empty stock leads to (L17)"
     )
-    joker_points: int = whole(15, least=0, meaning="what a joker left in hand counts (L30)")
-    ace_points: int = whole(15, least=0, meaning="what an ace left in hand counts (L30)")
-    face_points: int = whole(10, least=0, meaning="what a king, queen or jack left in hand counts (L30)")
+    joker_points: int = whole(15, least=0, most=_MOST_POINTS, meaning="what a joker left in hand counts (L30)")
+    ace_points: int = whole(15, least=0, most=_MOST_POINTS, meaning="what an ace left in hand counts (L30)")
+    face_points: int = whole(
+        10, least=0, most=_MOST_POINTS, meaning="what a king, queen or jack left in hand counts (L30)"
+    )
     tie_break: Literal["shared", "deal7_score"] = choice(
         "shared", "deal7_score", meaning="who is ahead of two seats with equal totals (L32)"
     )
     max_turns_per_deal: int | Literal["auto"] = auto_or_whole(
-        least=0, meaning="turns after which a deal ends; 0: never, auto: 60 a seat (L29)"
+        least=0, most=_MOST_TURNS, meaning="turns after which a deal ends; 0: never, auto: 60 a seat (L29)"
     )
 
 

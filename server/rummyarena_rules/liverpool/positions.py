@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rummyarena_rules.cards import text_of
 from rummyarena_rules.liverpool.facts import LiverpoolFacts, LiverpoolState
-from rummyarena_rules.liverpool.melds import has_shape_of_set, natural_count, run_start
+from rummyarena_rules.liverpool.melds import has_shape_of_set, natural_count, run_start, set_or_run
 from rummyarena_rules.liverpool.options import LiverpoolOptions, decks
 from rummyarena_rules.position import PlacedMeld, Position, PositionError, unplaced
+from rummyarena_rules.ruleset import Reason
 from rummyarena_rules.shoe import SEED_BYTES, deck
 from rummyarena_rules.table import DiscardedCard, Phase, Private, Public, State, TableMeld
 
@@ -22,7 +23,7 @@ def state_of(position: Position, options: LiverpoolOptions, seats: int) -> Liver
     public.phase = Phase(position.phase)
     public.stock_count = len(stock)
     public.discards = [DiscardedCard(one.card, None, 0) for one in position.discards]
-    public.melds = [_meld(number, meld) for number, meld in enumerate(position.melds, 1)]
+    public.melds = [_meld(number, meld, options) for number, meld in enumerate(position.melds, 1)]
     public.hand_counts = [len(position.hands.get(seat, ())) for seat in range(seats)]
     public.totals = list(position.totals or [0] * seats)
     aside = tuple(rest) if position.rest == "aside" else ()
@@ -36,9 +37,11 @@ def _facts(position: Position, seats: int) -> LiverpoolFacts:
     return LiverpoolFacts(down_turns, [position.buys.get(seat, 0) for seat in range(seats)])
 
 
-def _meld(number: int, placed: PlacedMeld) -> TableMeld:
-    """Reads a meld as it may stand on a table, where no minimum of naturals holds but one to name suit or rank."""
-    start = run_start(placed.cards)
+def _meld(number: int, placed: PlacedMeld, options: LiverpoolOptions) -> TableMeld:
+    """Reads a meld as it may stand on a table: what is a set or a run when laid, or has the shape of one."""
+    start = set_or_run(placed.cards, options)
+    if isinstance(start, Reason):
+        start = run_start(placed.cards)
     if not natural_count(placed.cards) or not (start or has_shape_of_set(placed.cards)):
         raise PositionError(f"position.melds[{number - 1}]: {text_of(placed.cards)} is neither a set nor a run")
     if start:

@@ -42,6 +42,7 @@ class Thai:
     name = "thai"
     version = 1
     seats = range(2, 5)  # T1
+    lowest_wins = False  # T42
     presets = PRESETS
     options_kind = ThaiOptions
 

@@ -22,7 +22,7 @@ def _state_refusal(view: ThaiView, move: Move) -> Refusal | None:
     public = view.public
     if not _is_well_formed(move):
         return Refusal(Reason.MALFORMED, "this is not a move of thai")
-    if public.phase is Phase.OVER:
+    if public.phase is Phase.OVER:  # T28
         if public.over:
             return Refusal(Reason.GAME_OVER, "the game is over")
         return Refusal(Reason.DEAL_OVER, "the deal is over and the next one has not begun")

@@ -8,6 +8,13 @@ from typing import Final, Literal
 
 from rummyarena_rules.options import choice, switch, whole
 
+# With these the totals of 1,000 deals fit 32 bits, though in each all cards and the knock card count a hundred times
+# and a hundred charges are made. A game without a last deal would have to go on for as long.
+_MOST_POINTS: Final = 10_000
+_MOST_TIMES: Final = 100
+_MOST_DEALS: Final = 1_000
+_HIGHEST_TARGET: Final = 1_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class ThaiOptions:
@@ -16,11 +23,13 @@ class ThaiOptions:
     two_player_removed_cards: Literal[0, 5] = choice(
         0, 5, meaning="cards put aside face down from the bottom of the stock, with two seats only (T6)"
     )
-    target_score: int = whole(500, least=1, meaning="the total that ends the game (T40)")
+    target_score: int = whole(500, least=1, most=_HIGHEST_TARGET, meaning="the total that ends the game (T40)")
     target_tie: Literal["play_on", "shared"] = choice(
         "play_on", "shared", meaning="what follows when several seats lead at the target (T40)"
     )
-    max_deals: int = whole(100, least=0, meaning="the deal after which the game ends in any case; 0: never (T41)")
+    max_deals: int = whole(
+        100, least=0, most=_MOST_DEALS, meaning="the deal after which the game ends in any case; 0: never (T41)"
+    )
     first_player: Literal["after_dealer", "dealer", "last_knocker"] = choice(
         "after_dealer", "dealer", "last_knocker", meaning="who starts a deal (T4)"
     )
@@ -33,19 +42,21 @@ class ThaiOptions:
     layoff_points_to: Literal["layer", "meld_owner"] = choice(
         "layer", "meld_owner", meaning="for whom a laid-off card counts (T30)"
     )
-    dark_multiplier: int = whole(2, least=1, meaning="what a dark knock multiplies table and knock card by (T33)")
+    dark_multiplier: int = whole(
+        2, least=1, most=_MOST_TIMES, meaning="what a dark knock multiplies table and knock card by (T33)"
+    )
     rotten_dark_multiplier: int = whole(
-        2, least=1, meaning="what somebody's knock multiplies the hand of an unborn seat by (T34)"
+        2, least=1, most=_MOST_TIMES, meaning="what somebody's knock multiplies the hand of an unborn seat by (T34)"
     )
     stock_exhausted: Literal["last_turn", "immediate", "reshuffle"] = choice(
         "last_turn", "immediate", "reshuffle", meaning="what follows the turn that emptied the stock (T26)"
     )
-    knock_card_points: int = whole(50, least=0, meaning="what the knock card counts (T32)")
-    foolish_penalty: int = whole(50, least=0, meaning="what the foolish discarder loses (T35)")
+    knock_card_points: int = whole(50, least=0, most=_MOST_POINTS, meaning="what the knock card counts (T32)")
+    foolish_penalty: int = whole(50, least=0, most=_MOST_POINTS, meaning="what the foolish discarder loses (T35)")
     foolish_reversal: Literal["persist", "next_deal_only", "off"] = choice(
         "persist", "next_deal_only", "off", meaning="for how long a foolish deal turns the direction round (T53)"
     )
-    penalty_points: int = whole(50, least=0, meaning="what each charge of a house rule costs (T36)")
+    penalty_points: int = whole(50, least=0, most=_MOST_POINTS, meaning="what each charge of a house rule costs (T36)")
     speto_knock_100: bool = switch(meaning="house rule: a speto as knock card counts 100 (T44)")
     layoff_discard_penalty: bool = switch(meaning="house rule: discarding a card that extends a meld costs (T45)")
     head_card: bool = switch(meaning="house rule: the head counts 50 and helping to take it costs (T46)")

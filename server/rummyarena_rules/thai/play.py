@@ -157,7 +157,7 @@ def _discard_charges(public: ThaiPublic, seat: Seat, card: Card) -> Iterator[Pen
 
 
 def _take_charges(public: ThaiPublic, gathered: Sequence[DiscardedCard], meld: int) -> Iterator[PenaltyCharged]:
-    """Yields the charges of a take (T46 b, T48, T49): only cards in the meld count."""
+    """Yields the charges of a take (T46 b, T48, T49): only cards in the meld count, not what could be taken (T51)."""
     options = public.options
     used = [one for one in gathered if meld & one.card.bit]
     if options.head_card:
@@ -175,7 +175,7 @@ def _take_charges(public: ThaiPublic, gathered: Sequence[DiscardedCard], meld: i
 def _neighbour_charges(
     public: ThaiPublic, rule: str, used: Sequence[DiscardedCard], centres: Sequence[DiscardedCard]
 ) -> Iterator[PenaltyCharged]:
-    """Charges every live discard of the meld that is a later neighbour of a centre; nothing lies before the head."""
+    """Charges every live discard of the meld that is a neighbour of a centre and came later (T50)."""
     for centre in centres:
         for one in used[used.index(centre) + 1 :]:
             if one.seat is not None and _is_live(public, one) and neighbours(centre.card) & one.card.bit:

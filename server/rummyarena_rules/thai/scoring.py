@@ -51,7 +51,7 @@ def _table_value(public: ThaiPublic, card: Card) -> int:
 
 
 def penalty_points(public: ThaiPublic) -> list[int]:
-    """Returns for each seat what its charges of this deal cost (T35, T36)."""
+    """Returns for each seat what its charges of this deal cost, each on its own (T35, T36, T52)."""
     points = [0] * public.seats
     for penalty in public.facts.penalties:
         foolish = penalty.rule == FOOLISH
@@ -116,7 +116,7 @@ def next_deal(public: ThaiPublic) -> NextDeal | None:
     if public.over:
         return None
     if public.deal == 0:
-        return opening(public, 1, 0, 1)
+        return opening(public, 1, 0, 1)  # T3, T4: seat 0 deals first, and clockwise
     direction = _next_direction(public)
     result = public.result
     knocker = result.seat if result is not None and result.end == "knock" else None
