@@ -13,7 +13,16 @@ from _setup import DEVELOP, GENERATE, ROOT, RUN
 
 HEADER = "# Made by scripts/lock from pyproject.toml: change that, then run scripts/lock.\n"
 # No index and no folder of packages is named in the files: each user's own pip settings choose them.
-COMPILE = ("uv", "pip", "compile", "--universal", "--python-version=3.11", "--generate-hashes", "--no-header")
+COMPILE = (
+    "uv",
+    "pip",
+    "compile",
+    "--universal",
+    "--python-version=3.11",
+    "--generate-hashes",
+    "--no-header",
+    "--fork-strategy=fewest",  # one version of a package for all versions of Python
+)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeAlias
 
 import grpc
 
@@ -16,16 +17,23 @@ HEARS = None
 """In a transcript: the referee waits for the bot's next message."""
 
 
+Line: TypeAlias = play_pb2.PlayResponse | None
+Ending: TypeAlias = tuple[grpc.StatusCode, str] | None
+
+
 class Referee(play_pb2_grpc.PlayServiceServicer):
-    """Says the lines of a transcript, hears the bot in between, and ends the stream, perhaps with an error."""
+    """Says the lines of a transcript, hears the bot in between, and ends the stream, perhaps with an error.
+
+    `then`: the transcripts and endings of the streams that follow; the last one is spoken again and again.
+    """
 
     def __init__(
         self,
-        transcript: Sequence[play_pb2.PlayResponse | None] = (),
-        end: tuple[grpc.StatusCode, str] | None = None,
+        transcript: Sequence[Line] = (),
+        end: Ending = None,
+        then: Sequence[tuple[Sequence[Line], Ending]] = (),
     ) -> None:
-        self._transcript = transcript
-        self._end = end
+        self._streams = [(transcript, end), *then]
         self.heard: list[play_pb2.PlayRequest] = []
 
     def Play(  # noqa: N802 - the contract names it
@@ -33,13 +41,17 @@ class Referee(play_pb2_grpc.PlayServiceServicer):
     ) -> Iterator[play_pb2.PlayResponse]:
         if ("authorization", f"Bearer {TOKEN}") not in map(tuple, context.invocation_metadata()):
             context.abort(grpc.StatusCode.UNAUTHENTICATED, "no such token")
-        for line in self._transcript:
+        transcript, end = self._streams.pop(0) if len(self._streams) > 1 else self._streams[0]
+        for line in transcript:
             if line is HEARS:
-                self.heard.append(next(request_iterator))
+                heard = next(request_iterator, None)
+                if heard is None:  # the bot has gone
+                    return
+                self.heard.append(heard)
             else:
                 yield line
-        if self._end is not None:
-            context.abort(*self._end)
+        if end is not None:
+            context.abort(*end)
 
 
 @contextmanager

@@ -7,6 +7,9 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +17,25 @@ import grpc
 import pytest
 
 import rummyarena
-from rummyarena import ConnectionFailedError, Decision, Settings, SettingsError, draw, play
+from rummyarena import (
+    ConnectionFailedError,
+    Decision,
+    Event,
+    Game,
+    Outcome,
+    Settings,
+    SettingsError,
+    Stop,
+    draw,
+    play,
+)
+from rummyarena.client import batches
 from rummyarena.settings import find_place
-from rummyarena.v1 import move_pb2, play_pb2, view_pb2
+from rummyarena.v1 import event_pb2, move_pb2, play_pb2, view_pb2
+from rummyarena_rules.ruleset import Refusal
+from rummyarena_rules.thai import THAI
+from rummyarena_server.wire import read_move
+from tests.sdk.dealt import FIRST, STATE, asked, said
 from tests.sdk.referee import HEARS, TOKEN, Referee, serving
 
 ROOT = Path(__file__).parents[2]
@@ -47,14 +66,14 @@ def settings(address: str, *, token: str = TOKEN, patience: float = 0.0) -> Sett
     return Settings(address, token, bot_version="3", max_concurrent_games=2, candidate_limit=5, patience=patience)
 
 
-def script(source: Path | str, address: str, tmp_path: Path) -> subprocess.Popen[str]:
+def script(source: Path | str, address: str, tmp_path: Path, *words: str) -> subprocess.Popen[str]:
     """Starts a bot as a program of its own, as a host does."""
     if isinstance(source, str):
         (tmp_path / "bot.py").write_text(source, encoding="utf-8")
         source = tmp_path / "bot.py"
     environment = {**os.environ, "RUMMYARENA_ADDRESS": address, "RUMMYARENA_TOKEN": TOKEN}
     return subprocess.Popen(
-        [sys.executable, str(source)],
+        [sys.executable, str(source), *words],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -100,6 +119,108 @@ def test_a_server_that_comes_up_late_is_waited_for() -> None:
     assert len(referee.heard) == 2
 
 
+class Diary:
+    """A bot that draws, and writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.lines: list[object] = []
+
+    def decide(self, decision: Decision) -> str:
+        self.lines.append(f"{decision.game_id} asks {decision.decision_id}")
+        return "draw"
+
+    def game_started(self, game: Game) -> None:
+        self.lines.append(f"{game.game_id} starts")
+
+    def observe(self, game: Game, events: Sequence[Event]) -> None:
+        self.lines.append((game.game_id, [one.sequence for one in events]))
+
+    def game_over(self, game: Game, outcome: Outcome) -> None:
+        self.lines.append((game.game_id, outcome.ranks))
+
+
+def events(*sequences: int) -> list[event_pb2.Event]:
+    return [event_pb2.Event(sequence=one, stock_drawn=event_pb2.StockDrawn(seat=1)) for one in sequences]
+
+
+def test_a_lost_connection_is_made_again_and_the_games_go_on() -> None:
+    # given: two games, one of which ends while the connection is lost
+    asks = play_pb2.PlayResponse(updates=[question("a", "1"), question("b", "1")])
+    asks.updates[0].events.extend(events(1, 2))
+    back = play_pb2.PlayResponse(
+        welcome=play_pb2.Welcome(server_version="9.9.9", max_concurrent_games=1, gone_game_ids=["b"])
+    )
+    again = play_pb2.PlayResponse(updates=[question("a", "1")])
+    again.updates[0].events.extend(events(2, 3))
+    lost = (grpc.StatusCode.UNAVAILABLE, "connection reset")
+    referee = Referee((HEARS, WELCOME, asks, HEARS), lost, then=[((HEARS, back, again, HEARS, ENDS), None)])
+    bot = Diary()
+    with serving(referee) as address:
+        play(bot, settings(address, patience=60.0))
+    # then: the new stream is told what the bot knows, and the bot hears nothing twice
+    hello = referee.heard[2].hello
+    assert [(one.game_id, one.last_sequence) for one in hello.resumes] == [("a", 2), ("b", 0)]
+    assert bot.lines == [
+        *("a starts", ("a", [1, 2]), "b starts", "a asks 1", "b asks 1"),
+        *(("b", ()), ("a", [3]), "a asks 1", ("a", (1, 2))),
+    ]
+    assert [one.decision_id for one in referee.heard[3].answers] == ["1"]
+
+
+def test_a_server_that_is_lost_for_good_is_told_after_the_patience() -> None:
+    lost = (grpc.StatusCode.UNAVAILABLE, "going down")
+    referee = Referee((HEARS, WELCOME, ASKS, HEARS), lost, then=[((HEARS,), lost)])
+    with (
+        serving(referee) as address,
+        pytest.raises(ConnectionFailedError, match=r"has stopped, or the connection was lost .*going down"),
+    ):
+        play(drawing, settings(address, patience=0.5))
+    assert len(referee.heard) > 3  # it was tried again
+
+
+def test_who_asks_for_the_end_plays_its_games_to_the_end() -> None:
+    stop = Stop()
+
+    def stopping(_: Decision) -> str:
+        stop.request()
+        return "draw"
+
+    referee = Referee((HEARS, WELCOME, ASKS, HEARS, HEARS, ENDS))
+    with serving(referee) as address:
+        play(stopping, settings(address), stop)
+    assert [(one.HasField("drain"), len(one.answers)) for one in referee.heard[1:]] == [(True, 0), (False, 2)]
+
+
+def test_who_has_asked_for_the_end_drains_at_once() -> None:
+    stop = Stop()
+    stop.request()
+    referee = Referee((HEARS, HEARS, WELCOME))
+    with serving(referee) as address:
+        play(drawing, settings(address), stop)
+    assert [one.HasField("drain") for one in referee.heard] == [False, True]
+
+
+def test_who_has_asked_for_the_end_waits_for_no_server() -> None:
+    with serving(None) as address:
+        pass
+    stop = Stop()
+    stop.request()
+    play(drawing, settings(address, patience=600.0), stop)
+
+
+def test_fast_answers_go_out_together_and_wait_for_no_slow_one() -> None:
+    def answers(*seconds: float) -> Iterator[play_pb2.Answer]:
+        for number, one in enumerate(seconds):
+            time.sleep(one)
+            yield play_pb2.Answer(game_id=str(number))
+
+    sizes = [len(one.answers) for one in batches(answers(0, 0, 0, 0.01, 0, 0.01))]
+    assert sum(sizes) == 6
+    assert sizes[0] >= 4  # what came fast, and the slow one
+    assert len(sizes) >= 2
+    assert list(batches(answers())) == []
+
+
 # --- what can be wrong -----------------------------------------------------------------------------------------------
 
 
@@ -137,7 +258,7 @@ def test_another_program_listens() -> None:
 def test_the_server_ends_the_stream(code: grpc.StatusCode, sentence: str) -> None:
     with serving(Referee((HEARS, WELCOME), (code, "because"))) as address:
         with pytest.raises(ConnectionFailedError, match=sentence) as caught:
-            play(drawing, settings(address, patience=60.0))
+            play(drawing, settings(address, patience=0.5))
         assert "(because)" in str(caught.value)
 
 
@@ -167,6 +288,30 @@ def test_a_number_of_candidates_that_cannot_be_is_named() -> None:
         replace(settings("localhost:1"), candidate_limit=-1)
 
 
+@pytest.mark.parametrize(
+    ("flag", "meant"),
+    [
+        ("--addres", "--address"),
+        ("--adress=localhost:1", "--address"),
+        ("-address", "--address"),
+        ("--addr", "--address"),
+        ("--tokn", "--token"),
+        ("--Token", "--token"),
+    ],
+)
+def test_a_slip_in_a_flag_is_named(flag: str, meant: str) -> None:
+    environment = {"RUMMYARENA_ADDRESS": "e:1", "RUMMYARENA_TOKEN": "e"}
+    name = flag.partition("=")[0]
+    with pytest.raises(SettingsError, match=f"unknown flag {name}; did you mean {meant}"):
+        find_place(None, None, [flag], environment)
+
+
+def test_flags_of_the_bots_own_are_left_alone() -> None:
+    environment = {"RUMMYARENA_ADDRESS": "e:1", "RUMMYARENA_TOKEN": "e"}
+    own = ["--depth", "3", "-v", "--learn=0.1", "--at", "book.txt", "--token-file", "x"]
+    assert find_place(None, None, own, environment) == ("e:1", "e")
+
+
 def test_arguments_come_before_flags_and_flags_before_the_environment() -> None:
     environment = {"RUMMYARENA_ADDRESS": "e:1", "RUMMYARENA_TOKEN": "e"}
     assert find_place(None, None, ["--depth", "3"], environment) == ("e:1", "e")
@@ -179,16 +324,18 @@ def test_arguments_come_before_flags_and_flags_before_the_environment() -> None:
 
 @pytest.mark.parametrize("bot", SAMPLE_BOTS, ids=lambda path: path.stem)
 def test_the_sample_bots_are_programs(bot: Path, tmp_path: Path) -> None:
-    referee = Referee(ONE_QUESTION)
+    referee = Referee((HEARS, WELCOME, said(asked("a", "1", first=True)), HEARS, ENDS))
     with serving(referee) as address:
         process = script(bot, address, tmp_path)
         output = process.communicate()
     assert (process.returncode, output) == (0, ("", ""))
-    assert referee.heard[1].answers[0].moves == [move_pb2.Move(draw=move_pb2.Draw())]
+    move = read_move(referee.heard[1].answers[0].moves[0])
+    assert not isinstance(move, Refusal)
+    assert THAI.check(THAI.view(STATE, FIRST), move) is None
 
 
 def test_there_are_sample_bots() -> None:
-    assert [one.stem for one in SAMPLE_BOTS] == ["first_candidate", "random_legal"]
+    assert {"first_candidate", "random_legal"} <= {one.stem for one in SAMPLE_BOTS}
 
 
 def test_a_bot_that_raises_is_a_crash(tmp_path: Path) -> None:
@@ -208,15 +355,53 @@ def test_a_bot_without_a_server_says_so_in_a_sentence(tmp_path: Path) -> None:
     assert errors == "no address: pass --address HOST:PORT or set RUMMYARENA_ADDRESS\n"
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_a_bot_that_is_told_to_end_ends_quietly(ending: signal.Signals, tmp_path: Path) -> None:
-    source = "from rummyarena import run\nrun(lambda one: print('asked', flush=True) or 'draw')\n"
-    with serving(Referee((HEARS, WELCOME, ASKS, HEARS, HEARS))) as address:
-        process = script(source, address, tmp_path)
+def test_a_program_may_have_flags_like_ours(tmp_path: Path) -> None:
+    source = "from rummyarena import run\nrun(lambda one: 'draw', arguments=[])\n"
+    with serving(Referee(ONE_QUESTION)) as address:
+        process = script(source, address, tmp_path, "--addresses", "here")
+        assert process.communicate() == ("", "")
+    assert process.returncode == 0
+
+
+ASKED = "from rummyarena import run\nrun(lambda one: print('asked', flush=True) or 'draw')\n"
+
+
+@contextmanager
+def asked_bot(referee: Referee, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A bot as a program that was asked for a decision."""
+    with serving(referee) as address:
+        process = script(ASKED, address, tmp_path)
         assert process.stdout is not None
         while process.stdout.readline() != "asked\n":
             pass
-        process.send_signal(ending)
+        yield process
+
+
+def test_ctrl_c_ends_a_bot_quietly(tmp_path: Path) -> None:
+    with asked_bot(Referee((HEARS, WELCOME, ASKS, HEARS, HEARS)), tmp_path) as process:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+    assert (process.returncode, errors) == (0, "")
+
+
+def test_sigterm_has_a_bot_play_to_the_end(tmp_path: Path) -> None:
+    # given: a referee that ends the games only when the bot has said that it wants no more
+    referee = Referee((HEARS, WELCOME, ASKS, HEARS, HEARS, ASKS, HEARS, ENDS))
+    with asked_bot(referee, tmp_path) as process:
+        process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate()
+    assert (process.returncode, errors) == (0, "")
+    assert output.count("asked") >= 2  # it went on
+    assert any(one.HasField("drain") for one in referee.heard)
+
+
+def test_a_second_sigterm_ends_a_bot_at_once(tmp_path: Path) -> None:
+    referee = Referee((HEARS, WELCOME, ASKS, HEARS, HEARS, HEARS))
+    with asked_bot(referee, tmp_path) as process:
+        process.send_signal(signal.SIGTERM)
+        while not any(one.HasField("drain") for one in referee.heard):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
         _, errors = process.communicate()
     assert (process.returncode, errors) == (0, "")
 

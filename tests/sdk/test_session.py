@@ -7,62 +7,30 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from google.protobuf.message import Message
 
+import rummyarena
 from rummyarena import Answer, Decision, Event, Game, Outcome, discard, draw
 from rummyarena.session import Session
-from rummyarena.v1 import play_pb2
-from rummyarena_rules.cards import card
-from rummyarena_rules.events import StockDrawn
+from rummyarena.v1 import card_pb2, event_pb2, move_pb2, play_pb2, view_pb2
+from rummyarena_rules.cards import card, cards
+from rummyarena_rules.events import (
+    EVENT_KINDS,
+    DealEnded,
+    HandDealt,
+    Knocked,
+    PenaltyCharged,
+    StockDrawn,
+    WindowClosed,
+)
+from rummyarena_rules.events import Event as RulesEvent
 from rummyarena_rules.moves import Discard, Draw
 from rummyarena_rules.moves import Move as RulesMove
 from rummyarena_rules.notation import move_text
-from rummyarena_rules.ruleset import Reason, Refusal
-from rummyarena_rules.thai import THAI, ThaiOptions, ThaiState
+from rummyarena_rules.ruleset import Candidates, Reason, Refusal
+from rummyarena_rules.thai import THAI, ThaiOptions
 from rummyarena_server import wire
-
-STATE = THAI.start(ThaiOptions(), 2, bytes(32))
-for _event in THAI.deal(STATE):
-    THAI.evolve(STATE, _event)
-FIRST = STATE.public.turn
-HAND = STATE.privates[FIRST].hand
-
-
-def view_of(state: ThaiState, seat: int) -> bytes:
-    return wire.encode_view(wire.encode_public(state.public), seat, wire.encode_private(state.privates[seat]))
-
-
-def decision_of(state: ThaiState, seat: int, decision_id: str, *, seed: int = 7) -> bytes:
-    verbs = THAI.decisions(state)[seat].verbs
-    return wire.encode_decision(
-        decision_id, verbs, THAI.candidates(THAI.view(state, seat), 64), seed, time_left=65_000_000
-    )
-
-
-def setup_of(seat: int) -> bytes:
-    return wire.encode_game_setup(
-        ruleset="thai",
-        rules_version=1,
-        options=ThaiOptions(head_card=True, target_score=250),
-        seats=2,
-        seat=seat,
-        bot_names=("Ann", "Bob"),
-        seed_digest=bytes(32),
-        time_control=(5_000_000, 60_000_000, 500_000),
-    )
-
-
-def asked(game_id: str, decision_id: str, *, first: bool = False, seed: int = 7) -> bytes:
-    """The referee asks the seat on turn of the game that has just been dealt."""
-    return wire.encode_update(
-        game_id,
-        setup=setup_of(FIRST) if first else None,
-        view=view_of(STATE, FIRST),
-        decision=decision_of(STATE, FIRST, decision_id, seed=seed),
-    )
-
-
-def said(*fields: bytes) -> play_pb2.PlayResponse:
-    return play_pb2.PlayResponse.FromString(b"".join(fields))
+from tests.sdk.dealt import FIRST, HAND, STATE, asked, decision_of, said, setup_of, view_of
 
 
 def answers(request: play_pb2.PlayRequest | None) -> list[tuple[str, str, list[RulesMove | Refusal]]]:
@@ -104,6 +72,18 @@ def test_what_is_neither_function_nor_decides_is_no_bot() -> None:
         TypeError, match="42 is no bot: pass a function of a decision, or an object with a method decide"
     ):
         Session(42)  # type: ignore[arg-type]  # that is the test
+
+
+def test_a_class_is_no_bot() -> None:
+    with pytest.raises(TypeError, match=r"Diary is a class: pass one of its objects, Diary\(\)"):
+        Session(Diary)  # type: ignore[arg-type]  # that is the test
+
+
+def test_a_candidate_that_is_not_there_is_explained() -> None:
+    decision = wire.encode_decision("1", ("draw",), Candidates((), complete=False), 0)
+    session = Session(lambda one: one.candidates[0])
+    with pytest.raises(IndexError, match=r"no candidates: ask for some \(candidate_limit\)"):
+        session.respond(said(wire.encode_update("g", setup=setup_of(FIRST), decision=decision)))
 
 
 def test_the_answers_to_one_message_are_one_message() -> None:
@@ -211,6 +191,62 @@ def test_a_game_is_told_from_its_set_up_to_its_end() -> None:
     assert ended == ("g", Outcome((1, 2), (300, -5), ((300, -5),), ((1, "gone"),), None))
 
 
+def test_events_are_read_as_values_of_the_sdk() -> None:
+    ended = DealEnded("knock", 1, card("7H"), True, (cards("7C JK"), ()), (-5, 300), (-5, 300), over=False)
+    told: list[RulesEvent] = [
+        HandDealt(0, 2, cards("2C JK")),
+        HandDealt(1, 11),
+        PenaltyCharged(0, "head_card", card("KD")),
+        Knocked(1, dark=False),
+        WindowClosed(None),
+        ended,
+    ]
+    encoded = [wire.encode_event(sequence, event) for sequence, event in enumerate(told, 1)]
+    bot = Witness()
+    Session(bot).respond(said(wire.encode_update("g", setup=setup_of(0), events=encoded)))
+    mine, theirs, charged, knocked, closed, over = bot.events
+    assert (mine["seat"], mine["count"], mine["cards"]) == (0, 2, rummyarena.cards("2C JK"))
+    assert (theirs["count"], theirs["cards"]) == (11, None)
+    assert (charged["rule"], charged["card"]) == ("head_card", rummyarena.card("KD"))
+    assert (knocked["dark"], knocked["card"]) == (False, None)
+    assert closed["buyer"] is None
+    assert (over["end"], over["hands"], over["scores"]) == ("knock", (rummyarena.cards("7C JK"), ()), (-5, 300))
+    assert str(charged) == "penalty_charged seat=0 rule=head_card card=KD"
+    with pytest.raises(KeyError):
+        mine["meld"]
+
+
+@pytest.mark.parametrize("kind", EVENT_KINDS)
+def test_no_event_is_a_surprise(kind: type[Any]) -> None:
+    """An event of every kind with nothing in it, as from a server that leaves out what is zero."""
+    (arm,) = [
+        one.name
+        for one in event_pb2.Event.DESCRIPTOR.oneofs_by_name["kind"].fields
+        if one.message_type is not None and one.message_type.name == kind.__name__
+    ]
+    message = event_pb2.Event(sequence=1)
+    getattr(message, arm).SetInParent()
+    bot = Witness()
+    Session(bot).respond(play_pb2.PlayResponse(updates=[play_pb2.GameUpdate(game_id="g", events=[message])]))
+    (event,) = bot.events
+    assert event.kind == arm
+    assert all(event[one.name] != [] for one in event.details.DESCRIPTOR.fields)  # lists are tuples
+    assert str(event).startswith(arm)
+
+
+class Witness:
+    """A bot that keeps the events it is told."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def decide(self, decision: Decision) -> Answer:
+        return "draw"
+
+    def observe(self, game: Game, events: Sequence[Event]) -> None:
+        self.events += events
+
+
 def test_events_are_asked_for_by_a_bot_that_observes() -> None:
     assert Session(Diary()).wants == play_pb2.WANTS_BOTH
     assert Session(lambda _: draw()).wants == play_pb2.WANTS_VIEW
@@ -237,9 +273,68 @@ def test_what_only_a_newer_server_knows_is_passed_over() -> None:
     assert len(decision.candidates) == len(THAI.candidates(THAI.view(STATE, FIRST), 64).moves)
 
 
-# --- refusals --------------------------------------------------------------------------------------------------------
-
 NOT_BORN = Refusal(Reason.NOT_BORN, "take from the row first")
+UNKNOWN_FIELD = b"\xc2\xbb\x01\x00"  # number 3000, nothing in it
+
+
+def of_the_future(message: Message) -> None:
+    """Gives a message, and every message in it, a field that this SDK does not know."""
+    for _, value in message.ListFields():
+        for one in value if isinstance(value, Sequence) else (value,):
+            if isinstance(one, Message):
+                of_the_future(one)
+    message.MergeFromString(UNKNOWN_FIELD)
+
+
+def test_unknown_fields_change_nothing_wherever_they_are() -> None:
+    heard = []
+    for is_newer in (False, True):
+        bot = Diary("meld 7C 7D 7H", "draw")
+        session = Session(bot)
+        events = [wire.encode_event(1, PenaltyCharged(0, "foolish", card("KD"))), wire.encode_event(2, StockDrawn(0))]
+        over = wire.encode_game_over(ranks=(1, 2), totals=(300, -5), deals=[(300, -5)], forfeits=[(1, "gone")])
+        answered = []
+        for response in (
+            said(wire.encode_welcome("s", "0.1.0", 4), wire.encode_update("g", setup=setup_of(FIRST), events=events)),
+            said(asked("g", "1")),
+            said(wire.encode_rejection("g", "1", 0, NOT_BORN, 2), wire.encode_going_away("enough")),
+            said(wire.encode_update("g", over=over)),
+        ):
+            if is_newer:
+                of_the_future(response)
+            answered.append(session.respond(response))
+        heard.append((answered, [str(one) for one in bot.lines if not isinstance(one, Decision)]))
+    assert heard[0] == heard[1]
+
+
+def test_words_that_only_a_newer_server_knows_are_unknown_or_left_out() -> None:
+    update = play_pb2.GameUpdate(
+        game_id="g",
+        events=[
+            event_pb2.Event(sequence=1, deal_ended=event_pb2.DealEnded(end=event_pb2.DealEnd.ValueType(99))),
+            event_pb2.Event(
+                sequence=2,
+                penalty_charged=event_pb2.PenaltyCharged(
+                    rule=event_pb2.PenaltyRule.ValueType(99), card=card_pb2.Card.ValueType(99)
+                ),
+            ),
+        ],
+        decision=view_pb2.Decision(decision_id="1", verbs=[move_pb2.VERB_DRAW, move_pb2.Verb.ValueType(99)]),
+    )
+    witness, bot = Witness(), Diary("draw")
+    for one in (witness, bot):
+        Session(one).respond(play_pb2.PlayResponse(updates=[update]))
+    ended, charged = witness.events
+    assert (ended["end"], charged["rule"], charged["card"]) == ("unknown", "unknown", None)
+    assert bot.lines[-1].verbs == ("draw",)
+
+    forfeit = play_pb2.Forfeit(seat=1, reason=play_pb2.ForfeitReason.ValueType(99))
+    over = play_pb2.GameUpdate(game_id="g", over=play_pb2.GameOver(ranks=[1, 2], forfeits=[forfeit]))
+    Session(bot).respond(play_pb2.PlayResponse(updates=[over]))
+    assert bot.lines[-1][1].forfeits == ((1, "unknown"),)
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
 
 
 def test_a_refused_bot_is_asked_again_and_told_why(caplog: pytest.LogCaptureFixture) -> None:
@@ -297,6 +392,23 @@ def test_after_the_last_attempt_and_for_a_stale_answer_nothing_is_owed() -> None
     assert session.respond(said(wire.encode_rejection("g", "1", 0, NOT_BORN, 0))) is None
     assert session.respond(said(wire.encode_stale_rejection("g", "1"))) is None
     assert session.respond(said(wire.encode_stale_rejection("of no game of ours", "1"))) is None
+
+
+def test_a_decision_that_closed_meanwhile_is_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    session = Session(lambda _: draw())
+    session.respond(said(asked("g", "1", first=True)))
+    with caplog.at_level(logging.DEBUG, "rummyarena"):
+        session.respond(said(wire.encode_stale_rejection("g", "1")))
+    assert [one.levelno for one in caplog.records] == [logging.DEBUG]
+    assert "stale_decision" in caplog.text
+
+
+def test_a_bot_that_is_late_is_told_how_late(caplog: pytest.LogCaptureFixture) -> None:
+    decision = wire.encode_decision("1", ("draw",), Candidates((), complete=False), 0, time_left=0)
+    Session(lambda _: draw()).respond(said(wire.encode_update("g", setup=setup_of(FIRST), decision=decision)))
+    (warning,) = [one.getMessage() for one in caplog.records]
+    assert "where 0.000 s were left" in warning
+    assert "max_concurrent_games" in warning
 
 
 def test_a_reason_of_the_future_is_unknown() -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
 
+import rummyarena
 from rummyarena import View
 from rummyarena.v1 import view_pb2
+from rummyarena_rules.liverpool.facts import LiverpoolFacts
 from rummyarena_rules.ruleset import AnyView
-from rummyarena_rules.thai import THAI, ThaiOptions
+from rummyarena_rules.thai import THAI, ThaiFacts
 from rummyarena_server import wire
+from tests.rules.games import Setup, play, randomly
 
 
 def shown(view: AnyView) -> View:
@@ -39,6 +41,7 @@ def compare(mine: View, theirs: AnyView) -> None:
     for name in SAME:
         assert plain(getattr(mine, name)) == plain(getattr(public, name)), name
     assert (mine.seat, plain(mine.hand), mine.drawn) == (theirs.seat, plain(private.hand), private.drawn)
+    assert mine.cut == private.cut
     assert [(int(one.card), one.seat, one.turn) for one in mine.discards] == [
         (int(one.card), one.seat, one.turn) for one in public.discards
     ]
@@ -53,18 +56,36 @@ def compare(mine: View, theirs: AnyView) -> None:
 
 
 def compare_facts(mine: View, theirs: AnyView) -> None:
-    facts, mine_facts = theirs.public.facts, mine.thai
-    assert mine_facts is not None
-    assert mine_facts.births == {seat: turn for seat, turn in enumerate(facts.birth_turns) if turn is not None}
-    assert (mine_facts.head, mine_facts.last_turn, mine_facts.reshuffles) == (
-        facts.head,
-        facts.last_turn,
-        facts.reshuffles,
-    )
-    assert [one.card for one in mine_facts.gathered] == [one.card for one in facts.gathered]
-    assert [(one.seat, one.rule, one.card, one.turn) for one in mine_facts.penalties] == [
-        (one.seat, one.rule, one.card, one.turn) for one in facts.penalties
+    match theirs.public.facts:
+        case ThaiFacts() as facts:
+            assert mine.liverpool is None
+            assert mine.thai is not None
+            compare_thai(mine.thai, facts)
+        case LiverpoolFacts() as facts:
+            assert mine.thai is None
+            assert mine.liverpool is not None
+            compare_liverpool(mine.liverpool, facts)
+        case other:
+            pytest.fail(f"facts of no game: {other}")
+
+
+def named(turns: list[int | None]) -> dict[int, int]:
+    return {seat: turn for seat, turn in enumerate(turns) if turn is not None}
+
+
+def compare_thai(mine: rummyarena.ThaiFacts, facts: ThaiFacts) -> None:
+    assert mine.births == named(facts.birth_turns)
+    assert (mine.head, mine.last_turn, mine.reshuffles) == (facts.head, facts.last_turn, facts.reshuffles)
+    assert [int(one.card) for one in mine.gathered] == [int(one.card) for one in facts.gathered]
+    assert [(one.seat, one.rule, int(one.card), one.turn) for one in mine.penalties] == [
+        (one.seat, one.rule, int(one.card), one.turn) for one in facts.penalties
     ]
+
+
+def compare_liverpool(mine: rummyarena.LiverpoolFacts, facts: LiverpoolFacts) -> None:
+    assert mine.downs == named(facts.down_turns)
+    assert (plain(mine.buys), mine.asked) == (facts.buys, facts.asked)
+    assert (mine.jokers_owed, mine.reshuffles) == (facts.jokers_owed, facts.reshuffles)
 
 
 def compare_result(mine: View, theirs: AnyView) -> None:
@@ -82,19 +103,20 @@ def compare_result(mine: View, theirs: AnyView) -> None:
     assert (plain(mine_result.hands), mine_result.scores) == (plain(result.hands), result.scores)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_sdk_shows_what_the_rules_say(seed: int) -> None:
-    dice = random.Random(seed)
-    options = THAI.configure({**THAI.presets["modern"], "max_deals": 3}, 3)
-    assert isinstance(options, ThaiOptions)
-    state = THAI.start(options, 3, bytes([seed]) * 32)
-    while not state.public.over:
-        owed = THAI.decisions(state)
-        moves = {seat: dice.choice(THAI.candidates(THAI.view(state, seat), 16).moves) for seat in owed}
-        for event in THAI.resolve(state, moves) if owed else THAI.deal(state):
-            THAI.evolve(state, event)
-        for seat in range(3):
-            view = THAI.view(state, seat)
+GAMES = [
+    Setup("thai", 3, tuple({**THAI.presets["modern"], "max_deals": 3}.items()), seed=1),
+    Setup("thai", 2, (("max_deals", 3),), seed=2),
+    Setup("liverpool", 3, (("max_turns_per_deal", 36),), seed=3),
+    Setup("liverpool", 5, (("cut_mode", "choose"), ("max_turns_per_deal", 40)), seed=4),
+]
+
+
+@pytest.mark.parametrize("setup", GAMES, ids=str)
+def test_the_sdk_shows_what_the_rules_say(setup: Setup) -> None:
+    ruleset, state = setup.start()
+    for _ in play(ruleset, state, randomly(setup.seed)):
+        for seat in range(setup.seats):
+            view = ruleset.view(state, seat)
             compare(shown(view), view)
 
 
@@ -102,4 +124,5 @@ def test_words_of_the_future_are_unknown() -> None:
     message = view_pb2.View(public_part=view_pb2.Public(phase=view_pb2.Phase.ValueType(99)))
     assert View(message).phase == "unknown"
     assert View(message).thai is None
+    assert View(message).liverpool is None
     assert View(message).result is None

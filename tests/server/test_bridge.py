@@ -25,7 +25,7 @@ import trio.testing
 from grpc_health.v1 import health_pb2
 
 from rummyarena_server.rpc.bridge import (
-    MOST_REQUEST_BYTES,
+    MOST_FRAME_BYTES,
     AddressError,
     Endpoint,
     Pump,
@@ -277,15 +277,15 @@ async def test_there_is_no_other_method() -> None:
         assert (await client.status())[0] is grpc.StatusCode.UNIMPLEMENTED
 
 
-async def test_a_request_of_a_mebibyte_is_the_largest() -> None:
+async def test_a_frame_of_sixteen_mebibytes_is_the_largest() -> None:
     async with a_server() as server:
         client, talker = await server.talk()
-        await client.send(bytes(MOST_REQUEST_BYTES))
+        await client.send(bytes(MOST_FRAME_BYTES))
         await talker.heard(2)
-        await client.send(bytes(MOST_REQUEST_BYTES + 1))
+        await client.send(bytes(MOST_FRAME_BYTES + 1))
         assert (await client.status())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
         await talker.over.wait()
-        assert [len(frame) for frame in talker.received] == [5, MOST_REQUEST_BYTES]
+        assert [len(frame) for frame in talker.received] == [5, MOST_FRAME_BYTES]
 
 
 # --- ends ------------------------------------------------------------------------------------------------------------

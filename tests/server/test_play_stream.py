@@ -6,19 +6,24 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import grpc
 import pytest
 import trio
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from rummyarena import Decision, Move
+import rummyarena
+from rummyarena import Decision, Event, Move
 from rummyarena.client import ConnectionFailedError, play
 from rummyarena.session import Bot
 from rummyarena.settings import Settings
 from rummyarena.v1 import play_pb2, play_pb2_grpc
 from rummyarena_rules import moves as rules
+from rummyarena_rules.liverpool import LIVERPOOL
+from rummyarena_rules.registry import RULESETS
 from rummyarena_rules.ruleset import AnyView
 from rummyarena_rules.thai import THAI
 from rummyarena_server.referee.clock import SECOND, Deadlines, TimeControl
@@ -64,15 +69,18 @@ def start_bot(words: list[str], server: Server, instance: Instance) -> subproces
     )
 
 
-def a_setup(number: int, deals: int = 2) -> GameSetup:
-    options = THAI.configure({"max_deals": deals}, 2)
-    assert not isinstance(options, list)
+def a_setup(
+    number: int, seats: int = 2, *, ruleset: str = "thai", options: Mapping[str, object] | None = None
+) -> GameSetup:
+    rules = RULESETS[ruleset]
+    configured = rules.configure({"max_deals": 2} if options is None else options, seats)
+    assert not isinstance(configured, list), configured
     return GameSetup(
         game_id=f"game {number}",
-        ruleset=THAI,
-        options=options,
+        ruleset=rules,
+        options=configured,
         seed=number.to_bytes(32, "big"),
-        bots=(SeatedBot("one"), SeatedBot("two")),
+        bots=tuple(SeatedBot(f"bot {seat}") for seat in range(seats)),
         time_control=A_MINUTE,
     )
 
@@ -102,6 +110,76 @@ async def test_bots_of_the_sdk_play_whole_games() -> None:
             for instance in instances:
                 server.registry.remove(instance)
     assert all(outcome.faults == (0, 0) and not outcome.forfeits for outcome in outcomes.values())
+
+
+class Witness:
+    """Plays at random and writes down every event, as it was told."""
+
+    def __init__(self, on_decision: Callable[[int], object] = lambda _: None) -> None:
+        self.events: list[int] = []
+        self.games: list[str] = []
+        self._asked = 0
+        self._on_decision = on_decision
+
+    def decide(self, decision: Decision) -> Move:
+        self._asked += 1
+        self._on_decision(self._asked)
+        return random_legal(decision)
+
+    def game_started(self, game: rummyarena.Game) -> None:
+        self.games.append(game.game_id)
+
+    def observe(self, game: rummyarena.Game, events: Sequence[Event]) -> None:
+        self.events += [one.sequence for one in events]
+
+
+@pytest.mark.parametrize("seats", LIVERPOOL.seats)
+async def test_bots_of_the_sdk_play_liverpool(seats: int) -> None:
+    # given: every number of seats, each with a preset, and the cutter asked
+    presets = list(LIVERPOOL.presets.values())
+    options = {**presets[seats % len(presets)], "cut_mode": "choose", "max_turns_per_deal": 6 * seats}
+    witness = Witness()
+    with trio.fail_after(WHOLE_TEST):
+        async with open_server("127.0.0.1:0") as server, trio.open_nursery() as nursery:
+            instances = [server.registry.register(f"bot {seat}") for seat in range(seats)]
+            bots: list[Bot] = [witness, *[random_legal] * (seats - 1)]
+            for instance, bot in zip(instances, bots, strict=True):
+                connect(nursery, server, instance.token, bot)
+                assert await instance.wait_ready()
+            setup = a_setup(seats, seats, ruleset="liverpool", options=options)
+            outcome = await play_game(server.deadlines, setup, *instances)
+            for instance in instances:
+                server.registry.remove(instance)
+    assert len(outcome.deals) == 7
+    assert (outcome.faults, outcome.forfeits) == ((0,) * seats, ())
+    assert witness.events == list(range(1, outcome.record.events + 1))
+
+
+async def test_a_bot_that_loses_its_stream_again_and_again_plays_the_same_game() -> None:
+    async def played(losses: int) -> tuple[GameOutcome, Witness]:
+        async with open_server("127.0.0.1:0") as server, trio.open_nursery() as nursery:
+            instance = server.registry.register("one")
+            token = trio.lowlevel.current_trio_token()
+            witness = Witness(
+                lambda asked: token.run_sync_soon(lose, instance) if asked % 5 == 0 and asked <= 5 * losses else None
+            )
+            connect(nursery, server, instance.token, witness)
+            assert await instance.wait_ready()
+            outcome = await play_game(server.deadlines, a_setup(1), instance, randomly(THAI))
+            await instance.wait_ready()
+            server.registry.remove(instance)
+        return outcome, witness
+
+    def lose(instance: Instance) -> None:
+        if instance._outlet is not None:
+            instance._outlet.abort(grpc.StatusCode.UNAVAILABLE, "the connection is lost")
+
+    with trio.fail_after(WHOLE_TEST):
+        undisturbed, _ = await played(losses=0)
+        outcome, witness = await played(losses=4)
+    assert outcome.record == undisturbed.record
+    assert witness.games == ["game 1"]
+    assert witness.events == list(range(1, outcome.record.events + 1))
 
 
 async def test_the_same_games_come_over_the_wire_and_in_this_process() -> None:
@@ -166,7 +244,9 @@ async def test_a_sample_bot_plays_as_a_process(tmp_path: Path) -> None:
             process = start_bot([sys.executable, str(RANDOM_BOT)], server, instance)
             try:
                 assert await instance.wait_ready()
-                outcome = await play_game(server.deadlines, a_setup(1, deals=1), randomly(THAI), instance)
+                outcome = await play_game(
+                    server.deadlines, a_setup(1, options={"max_deals": 1}), randomly(THAI), instance
+                )
                 server.registry.remove(instance)
                 code = await trio.to_thread.run_sync(process.wait)
             finally:
@@ -213,6 +293,19 @@ async def test_drain_ends_the_stream_normally() -> None:
         instance = server.registry.register("one")
         heard = await trio.to_thread.run_sync(speak, server.address, instance.token)
     assert len(heard) == 1
+
+
+async def test_the_server_describes_itself() -> None:
+    def ask(address: str) -> tuple[set[str], set[str]]:
+        with grpc.insecure_channel(address) as channel:
+            known = ProtoReflectionDescriptorDatabase(channel)
+            file = known.FindFileContainingSymbol("rummyarena.v1.PlayService")
+            return set(known.get_services()), {one.name for one in file.message_type}
+
+    async with open_server("127.0.0.1:0") as server:
+        services, messages = await trio.to_thread.run_sync(ask, server.address)
+    assert services >= {"rummyarena.v1.PlayService", "grpc.health.v1.Health"}
+    assert messages >= {"Hello", "Answer", "Probe", "GameUpdate"}
 
 
 async def test_an_address_that_is_taken_is_named() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -11,9 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rummyarena.games import game_from
 from rummyarena.v1 import card_pb2, error_pb2, event_pb2, move_pb2, play_pb2, view_pb2
 from rummyarena_rules.cards import CARDS, Card, card, cards
-from rummyarena_rules.events import EVENT_KINDS, REFEREE, DealEnd, Event, StockDrawn, redact, secret_fields
+from rummyarena_rules.events import EVENT_KINDS, REFEREE, DealEnd, DealEnded, Event, StockDrawn, redact, secret_fields
+from rummyarena_rules.liverpool import LIVERPOOL
+from rummyarena_rules.liverpool.facts import LiverpoolFacts
+from rummyarena_rules.liverpool.options import LiverpoolOptions
 from rummyarena_rules.moves import (
     Cut,
     Discard,
@@ -25,13 +30,16 @@ from rummyarena_rules.moves import (
     Take,
     TakeOnto,
 )
-from rummyarena_rules.ruleset import Candidates, Reason, Refusal
+from rummyarena_rules.registry import RULESETS
+from rummyarena_rules.ruleset import AnyState, AnyView, Candidates, Reason, Refusal
 from rummyarena_rules.table import DealResult, DiscardedCard, Phase, Private, Public, TableMeld, View
 from rummyarena_rules.thai import THAI, ThaiFacts, ThaiOptions
 from rummyarena_rules.thai.facts import Penalty
 from rummyarena_server import wire
 from rummyarena_server.wire.events import DEAL_END_NUMBERS, PENALTY_RULE_NUMBERS
 from rummyarena_server.wire.moves import VERB_NUMBERS, read_verb
+from tests.rules.games import Setup, play, randomly, setups
+from tests.rules.random_options import random_options
 
 # --- strategies: any value that a field's type allows ----------------------------------------------------------------
 
@@ -89,39 +97,65 @@ def counts_from_one(move: Move) -> bool:
             return True
 
 
-@st.composite
-def views(draw: st.DrawFn) -> View[ThaiOptions, ThaiFacts]:
-    seats = draw(st.integers(2, 4))
-    hands = st.lists(st.sampled_from(CARDS), max_size=13)
-    births = st.lists(st.none() | NUMBERS, min_size=seats, max_size=seats)
-    discards = st.lists(built(DiscardedCard), max_size=9)
-    facts = st.builds(
+HANDS = st.lists(st.sampled_from(CARDS), max_size=13)
+DISCARDS = st.lists(built(DiscardedCard), max_size=9)
+
+
+def thai_facts(seats: int) -> st.SearchStrategy[ThaiFacts]:
+    return st.builds(
         ThaiFacts,
-        birth_turns=births,
+        birth_turns=each_seat(st.none() | NUMBERS, seats),
         head=values(Card | None),
-        gathered=discards.map(tuple),
+        gathered=DISCARDS.map(tuple),
         last_turn=st.booleans(),
         reshuffles=NUMBERS,
         penalties=st.lists(built(Penalty), max_size=3),
     )
+
+
+def liverpool_facts(seats: int) -> st.SearchStrategy[LiverpoolFacts]:
+    return st.builds(
+        LiverpoolFacts,
+        down_turns=each_seat(st.none() | NUMBERS, seats),
+        buys=each_seat(NUMBERS, seats),
+        asked=st.lists(st.integers(0, seats - 1), unique=True).map(tuple),
+        jokers_owed=NUMBERS,
+        reshuffles=NUMBERS,
+    )
+
+
+def each_seat(one: st.SearchStrategy[Any], seats: int) -> st.SearchStrategy[list[Any]]:
+    return st.lists(one, min_size=seats, max_size=seats)
+
+
+GAMES: dict[str, tuple[range, Any, Callable[[int], st.SearchStrategy[Any]]]] = {
+    "thai": (THAI.seats, ThaiOptions(), thai_facts),
+    "liverpool": (LIVERPOOL.seats, LiverpoolOptions(), liverpool_facts),
+}
+
+
+@st.composite
+def views(draw: st.DrawFn, ruleset: str) -> AnyView:
+    possible, options, facts = GAMES[ruleset]
+    seats = draw(st.sampled_from(possible))
     plain = dict.fromkeys(("deal", "dealer", "first", "turn", "turn_number", "stock_count", "aside_count"), NUMBERS)
     public = st.builds(
         Public,
-        options=st.just(ThaiOptions()),
+        options=st.just(options),
         seats=st.just(seats),
-        facts=facts,
+        facts=facts(seats),
         direction=BY_NAME["direction"],
         phase=st.sampled_from(Phase),
-        discards=discards,
+        discards=DISCARDS,
         melds=st.lists(built(TableMeld), max_size=4),
-        hand_counts=st.lists(NUMBERS, min_size=seats, max_size=seats),
-        known=st.lists(hands, min_size=seats, max_size=seats),
-        totals=st.lists(POINTS, min_size=seats, max_size=seats),
+        hand_counts=each_seat(NUMBERS, seats),
+        known=each_seat(HANDS, seats),
+        totals=each_seat(POINTS, seats),
         result=st.none() | built(DealResult),
         over=st.booleans(),
         **plain,
     )
-    private = st.builds(Private, hand=hands, drawn=values(Card | None), cut=values(int | None))
+    private = st.builds(Private, hand=HANDS, drawn=values(Card | None), cut=values(int | None))
     mine = st.builds(View, public, st.integers(0, seats - 1), private, st.booleans())
     return draw(mine | st.builds(View, public, st.none(), st.none()))
 
@@ -319,27 +353,38 @@ def test_a_value_of_a_newer_contract_is_named() -> None:
 # --- views -----------------------------------------------------------------------------------------------------------
 
 
-@given(views())
-def test_every_view_survives(view: View[ThaiOptions, ThaiFacts]) -> None:
+@pytest.mark.parametrize("ruleset", GAMES)
+@given(data=st.data())
+def test_every_view_survives(ruleset: str, data: st.DataObject) -> None:
+    view = data.draw(views(ruleset))
     message = view_pb2.View.FromString(encoded(view))
     assert wire.read_view(message, view.public.options) == view
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("preset", ["classic", "modern"])
-def test_the_views_of_whole_games_survive(seed: int, preset: str) -> None:
-    dice = random.Random(seed)
-    options = THAI.configure({**THAI.presets[preset], "max_deals": 2}, 3)
-    assert isinstance(options, ThaiOptions)
-    state = THAI.start(options, 3, bytes([seed]) * 32)
-    while not state.public.over:
-        owed = THAI.decisions(state)
-        answers = {seat: dice.choice(THAI.candidates(THAI.view(state, seat), 16).moves) for seat in owed}
-        for event in THAI.resolve(state, answers) if owed else THAI.deal(state):
-            THAI.evolve(state, event)
-        for viewer in (None, 0, 1, 2):
-            view = THAI.view(state, viewer)
-            assert wire.read_view(view_pb2.View.FromString(encoded(view)), options) == view
+WHOLE_GAMES = [*setups("thai", deals=2), *setups("liverpool", deals=1)]
+
+
+@pytest.mark.parametrize("setup", WHOLE_GAMES, ids=str)
+def test_whole_games_survive(setup: Setup) -> None:
+    """Each event as sent to seats, spectator and referee; what is asked, answered and shown at the end of a deal."""
+    ruleset, state = setup.start()
+
+    def moves_survive(_state: AnyState, answers: Mapping[int, Move | None]) -> None:
+        views_survive(*answers)
+        for move in answers.values():
+            assert move is None or wire.read_move(move_pb2.Move.FromString(wire.encode_move(move))) == move
+
+    def views_survive(*viewers: int | None) -> None:
+        for viewer in viewers:
+            view = ruleset.view(state, viewer)
+            assert wire.read_view(view_pb2.View.FromString(encoded(view)), state.public.options) == view
+
+    for sequence, event in enumerate(play(ruleset, state, randomly(setup.seed), moves_survive), 1):
+        for viewer in (REFEREE, None, *range(setup.seats)):
+            seen = redact(event, viewer)
+            assert wire.read_event(received(seen, sequence)) == seen
+        if isinstance(event, DealEnded):
+            views_survive(None, *range(setup.seats))
 
 
 def test_a_spectator_has_no_seat_and_no_private_part() -> None:
@@ -415,6 +460,31 @@ def test_the_set_up_names_what_differs_from_the_defaults() -> None:
     assert (setup.seats, setup.seat, list(setup.bot_names)) == (2, 1, ["Ann", "Bob"])
     assert setup.time_control.decision.ToMicroseconds() == 5_000_000
     assert setup.time_control.bank.ToMicroseconds() == 60_000_000
+
+
+@pytest.mark.parametrize("name", RULESETS)
+@given(draws=st.randoms(use_true_random=False))
+def test_every_option_survives(name: str, draws: random.Random) -> None:
+    # given: options that the ruleset takes
+    ruleset = RULESETS[name]
+    seats = draws.choice(ruleset.seats)
+    options = ruleset.configure(random_options(ruleset, seats, draws), seats)
+    setup = play_pb2.GameSetup.FromString(
+        wire.encode_game_setup(
+            ruleset=name,
+            rules_version=ruleset.version,
+            options=options,
+            seats=seats,
+            seat=0,
+            bot_names=(),
+            seed_digest=bytes(32),
+            time_control=None,
+        )
+    )
+    # when: a bot reads the set-up, and sets up the rules with what it read
+    game = game_from("g", setup)
+    # then: it has the same options
+    assert ruleset.configure(game.options, game.seats) == options
 
 
 def test_the_end_of_a_game() -> None:

@@ -37,8 +37,9 @@ from rummyarena.moves import (
 )
 from rummyarena.session import Bot, DecidingBot, Observer
 from rummyarena.settings import Settings, SettingsError
+from rummyarena.stopping import Stop
 from rummyarena.version import __version__
-from rummyarena.views import DealResult, DiscardedCard, Penalty, TableMeld, ThaiFacts, View
+from rummyarena.views import DealResult, DiscardedCard, LiverpoolFacts, Penalty, TableMeld, ThaiFacts, View
 
 __all__ = [
     "CARDS",
@@ -53,6 +54,7 @@ __all__ = [
     "DiscardedCard",
     "Event",
     "Game",
+    "LiverpoolFacts",
     "Move",
     "Observer",
     "Outcome",
@@ -60,6 +62,7 @@ __all__ = [
     "Rejection",
     "Settings",
     "SettingsError",
+    "Stop",
     "TableMeld",
     "ThaiFacts",
     "View",

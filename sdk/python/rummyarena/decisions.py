@@ -126,6 +126,8 @@ class LazyMoves(Sequence[Move]):
     def __getitem__(self, at: int | slice) -> Move | Sequence[Move]:
         if isinstance(at, slice):
             return LazyMoves(self._messages[at])
+        if not self._messages:
+            raise IndexError("this decision has no candidates: ask for some (candidate_limit), or make a move yourself")
         return move_from_wire(self._messages[at])
 
     def __repr__(self) -> str:
@@ -159,6 +161,9 @@ def rejection_from(message: play_pb2.MoveRejected) -> Rejection:
     reason = _REASONS.get(message.rejection.reason, UNKNOWN)
     return Rejection(reason, message.rejection.message, message.index, message.attempts_left)
 
+
+STALE_DECISION: Final = "stale_decision"
+"""The reason that refuses an answer to a decision that is closed."""
 
 _VERBS: Final = words_of(move_pb2.Verb.items())
 _REASONS: Final = words_of(error_pb2.ErrorReason.items())

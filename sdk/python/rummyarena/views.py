@@ -15,7 +15,8 @@ from rummyarena.v1 import event_pb2, view_pb2
 class DiscardedCard:
     """A card among the discards.
 
-    `seat`: who discarded it, `None` for the card turned up at the deal; `turn`: the number of that turn in the deal.
+    `seat`: who discarded it, `None` for the card turned up at the deal; `turn`: the number of that turn in the deal, 0
+    for the card turned up.
     """
 
     card: Card
@@ -85,6 +86,22 @@ class ThaiFacts:
     penalties: tuple[Penalty, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class LiverpoolFacts:
+    """What is public in liverpool only.
+
+    `downs`: the turn in which each seat that is down went down; a seat not in it is not down. `buys`: how often each
+    seat has bought in this deal. `asked`: the seats that the open window asks, nearest after the seat on turn first;
+    empty while none is open. `jokers_owed`: how many jokers the seat on turn has to lay off before it may discard.
+    """
+
+    downs: Mapping[int, int]
+    buys: tuple[int, ...]
+    asked: tuple[int, ...]
+    jokers_owed: int
+    reshuffles: int
+
+
 class View:
     """What one seat may see. Lists of seats are in the order of seats, from 0, clockwise.
 
@@ -110,6 +127,12 @@ class View:
         """The card you drew from the stock, or took as upcard, in this turn."""
         private = self.message.private_part
         return _card(private.drawn) if private.HasField("drawn") else None
+
+    @property
+    def cut(self) -> int | None:
+        """The position of the cut that you asked for in this deal (liverpool)."""
+        private = self.message.private_part
+        return private.cut if private.HasField("cut") else None
 
     @property
     def deal(self) -> int:
@@ -204,6 +227,11 @@ class View:
         """What is public in thai only; `None` in another game."""
         return _thai(self._public.thai) if self._public.HasField("thai") else None
 
+    @cached_property
+    def liverpool(self) -> LiverpoolFacts | None:
+        """What is public in liverpool only; `None` in another game."""
+        return _liverpool(self._public.liverpool) if self._public.HasField("liverpool") else None
+
 
 def words_of(items: Iterable[tuple[str, int]]) -> dict[int, str]:
     """Returns the words of an enum of the contract by number, such as `draw` for `PHASE_DRAW`."""
@@ -255,4 +283,14 @@ def _thai(message: view_pb2.ThaiFacts) -> ThaiFacts:
             for one in message.penalties
             for card in from_wire((one.card,))
         ),
+    )
+
+
+def _liverpool(message: view_pb2.LiverpoolFacts) -> LiverpoolFacts:
+    return LiverpoolFacts(
+        downs={one.seat: one.turn for one in message.downs},
+        buys=tuple(message.buys),
+        asked=tuple(message.asked),
+        jokers_owed=message.jokers_owed,
+        reshuffles=message.reshuffles,
     )

@@ -19,7 +19,7 @@ import selectors
 import socket
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
@@ -27,6 +27,7 @@ import grpc
 import grpc.aio
 import trio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
 
 _LOGGER: Final = logging.getLogger(__name__)
 _MOST_ROUNDS: Final = 8  # of asyncio a tick of trio, so that neither starves the other
@@ -35,7 +36,9 @@ _QUIET_SECONDS: Final = 0.005  # in which gRPC's threads, also under load, carry
 _LONGEST_SETTLING_SECONDS: Final = 0.1  # a bot that sends without end must not stop the clocks
 _GONE_SECONDS: Final = 0.05  # within which gRPC tells of the end of a call that has ended, and is done with it
 
-MOST_REQUEST_BYTES: Final = 1024 * 1024
+MOST_FRAME_BYTES: Final = 16 * 1024 * 1024
+"""The largest frame that is received; beyond it gRPC ends the stream itself, and no endpoint hears why."""
+
 KEEPALIVE_SECONDS: Final = 30
 """How often both sides ping a silent connection, idle ones included; an answer is due within 20 seconds."""
 
@@ -45,7 +48,7 @@ _OPTIONS: Final = (
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),  # clients may ping three times as often as agreed
     ("grpc.http2.max_pings_without_data", 0),
-    ("grpc.max_receive_message_length", MOST_REQUEST_BYTES),
+    ("grpc.max_receive_message_length", MOST_FRAME_BYTES),
     ("grpc.max_send_message_length", -1),
     ("grpc.so_reuseport", 0),  # a port that is taken is an error, not shared
 )
@@ -430,8 +433,9 @@ class AddressError(Exception):
 
 @contextlib.asynccontextmanager
 async def serve(pump: Pump, address: str, streams: Mapping[str, Open], grace: float = 1.0) -> AsyncIterator[str]:
-    """Serves bidirectional streams, by method such as `/package.Service/Method`, and health; yields the bound address.
+    """Serves bidirectional streams, by method such as `/package.Service/Method`; yields the bound address.
 
+    Health and reflection are served too; reflection describes the services whose generated code is imported.
     `address`: `127.0.0.1:0` (any free port) or `unix:/path`; `AddressError` if it cannot be had. Leaving gives open
     streams `grace` seconds, then cancels them.
     """
@@ -447,7 +451,9 @@ async def serve(pump: Pump, address: str, streams: Mapping[str, Open], grace: fl
 async def _start(pump: Pump, address: str, streams: Mapping[str, Open]) -> tuple[grpc.aio.Server, str]:
     server = grpc.aio.server(options=_OPTIONS)
     server.add_generic_rpc_handlers((_Methods(pump, streams),))
-    await _add_health(server, streams)
+    services = sorted({method.split("/")[1] for method in streams})
+    await _add_health(server, services)
+    reflection.enable_server_reflection([*services, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
     bound = _bind(server, address)
     await server.start()
     return server, bound
@@ -495,8 +501,8 @@ class _Methods(grpc.GenericRpcHandler):
         return self._handlers.get(handler_call_details.method)
 
 
-async def _add_health(server: grpc.aio.Server, streams: Mapping[str, Open]) -> None:
+async def _add_health(server: grpc.aio.Server, services: Sequence[str]) -> None:
     servicer = health.aio.HealthServicer()
-    for service in ("", *{method.split("/")[1] for method in streams}):
+    for service in ("", *services):
         await servicer.set(service, health_pb2.HealthCheckResponse.SERVING)
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)

@@ -1,7 +1,7 @@
-"""Running copies of bots as the referee's players: what each is still to be told, and whether it is there.
+"""Running copies of bots as the referee's players: whether each is there, and which games it has news of.
 
-News waits here until the bot's writer is free and then goes out in one frame, so a slow reader costs bounded memory:
-a decision is written when it is sent, from the view as it is then, and events are kept only for bots that want them.
+News waits until the bot's writer is free and then goes out in one frame, so whoever reads slowly costs no memory and
+sees the newest state of things.
 """
 
 from __future__ import annotations
@@ -14,26 +14,17 @@ import grpc
 import trio
 
 from rummyarena_rules.events import Event
-from rummyarena_rules.ruleset import Candidates
 from rummyarena_server.referee.clock import SECOND, Deadline, Deadlines, now
 from rummyarena_server.referee.outcome import GameOutcome
 from rummyarena_server.referee.players import Question, RefusedMove, Sitting
 from rummyarena_server.referee.record import ForfeitReason, GameSetup
-from rummyarena_server.wire import (
-    Hello,
-    encode_decision,
-    encode_event,
-    encode_game_over,
-    encode_game_setup,
-    encode_private,
-    encode_public,
-    encode_rejection,
-    encode_update,
-    encode_view,
-)
+from rummyarena_server.rpc.desks import Desk, Table
+from rummyarena_server.wire import Hello
 
 MOST_GAMES: Final = 256
-MOST_PENDING_BYTES: Final = 1 << 20
+FULL_FRAME_BYTES: Final = 1 << 20
+"""A frame of this size takes no more games; what is left goes into the next."""
+
 STALL: Final = SECOND
 """After this long without a free writer the time of pending decisions runs: who does not read loses its own time."""
 
@@ -59,69 +50,6 @@ def ended_token(reason: ForfeitReason) -> str:
     return f"this token has ended, for its bot was given up ({reason})"
 
 
-class Table:
-    """Serialised parts of one game that several of its seats are sent, made once."""
-
-    def __init__(self) -> None:
-        self._first = 0
-        self._events: dict[int, tuple[Event, bytes]] = {}
-        self._public = (-1, b"")
-
-    def events(self, first: int, events: Sequence[Event]) -> list[bytes]:
-        """Returns events, the first with the number `first`, as serialised messages; public ones are shared."""
-        if first != self._first:
-            self._first, self._events = first, {}
-        return [self._event(sequence, event) for sequence, event in enumerate(events, first)]
-
-    def _event(self, sequence: int, event: Event) -> bytes:
-        kept = self._events.get(sequence)
-        if kept is not None and kept[0] is event:  # what is redacted is another object
-            return kept[1]
-        encoded = encode_event(sequence, event)
-        self._events[sequence] = event, encoded
-        return encoded
-
-    def public(self, question: Question) -> bytes:
-        """Returns the public part of a question's view."""
-        if self._public[0] != question.events:
-            self._public = question.events, encode_public(question.view.public)
-        return self._public[1]
-
-
-class Desk:
-    """What is pending for one game of an instance."""
-
-    def __init__(self, sitting: Sitting, table: Table) -> None:
-        self.sitting = sitting
-        self.table = table
-        self.owes_setup = True
-        self.question: Question | None = None
-        self.events: list[bytes] = []
-        self.rejections: list[bytes] = []
-        self.over: bytes | None = None
-
-    def take(self, hello: Hello) -> list[bytes]:
-        """Returns what is pending as fields of a frame; nothing is pending then."""
-        fields, self.rejections = self.rejections, []
-        is_open = self.question is self.sitting.question and self.sitting.owes_answer
-        question, self.question = self.question if is_open else None, None
-        if question or self.owes_setup or self.events or self.over is not None:
-            fields.append(self._update(hello, question))
-        self.owes_setup = False
-        return fields
-
-    def _update(self, hello: Hello, question: Question | None) -> bytes:
-        events, self.events = self.events, []
-        return encode_update(
-            self.sitting.setup.game_id,
-            setup=_setup(self.sitting) if self.owes_setup else None,
-            events=events,
-            view=_view(question, self.table) if question and hello.wants_view else None,
-            decision=_decision(self.sitting, question, hello.candidate_limit) if question else None,
-            over=self.over,
-        )
-
-
 class Instance:
     """One running copy of a bot, with its own token, stream and process; it sits at one seat of a game at most.
 
@@ -129,9 +57,9 @@ class Instance:
     it left of its own accord.
     """
 
-    def __init__(self, registry: Registry, name: str, capacity: int) -> None:
+    def __init__(self, registry: Registry, name: str, capacity: int, token: str | None = None) -> None:
         self.name = name
-        self.token = secrets.token_urlsafe(32)
+        self.token = token or secrets.token_urlsafe(32)
         self.hello: Hello | None = None
         self.gave_up: ForfeitReason | None = None
         self.is_draining = False
@@ -141,7 +69,6 @@ class Instance:
         self._is_greeted = False
         self._desks: dict[str, Desk] = {}
         self._pending: dict[str, Desk] = {}
-        self._pending_bytes = 0
         self._lost: Deadline | None = None
         self._stalled: Deadline | None = None
         self._is_stalled = False
@@ -194,44 +121,39 @@ class Instance:
         if self.gave_up is not None:
             sitting.forfeit(self.gave_up)
             return
-        setup = sitting.setup
-        self._desks[setup.game_id] = Desk(sitting, self._registry.table(setup))
-        self._wake(self._desks[setup.game_id])
+        desk = Desk(sitting, self._registry.table(sitting.setup), self.hello)
+        self._desks[desk.game_id] = desk
+        self._wake(desk)
 
     def tell(self, sitting: Sitting, sequence: int, events: Sequence[Event]) -> None:
-        """Keeps events for a bot that wants them."""
-        desk = self._desks.get(sitting.setup.game_id)
-        if desk is not None and self.hello is not None and self.hello.wants_events:
-            encoded = desk.table.events(sequence, events)
-            desk.events += encoded
-            self._wake(desk, sum(map(len, encoded)))
+        """Has events sent to a bot that wants them."""
+        desk = self.desk(sitting.setup.game_id)
+        if desk is not None and desk.tell(sequence, events):
+            self._wake(desk)
 
     def ask(self, sitting: Sitting, question: Question) -> None:
         """Has the question sent as soon as the writer is free; without a stream its time runs at once."""
-        desk = self._desks.get(sitting.setup.game_id)
+        desk = self.desk(sitting.setup.game_id)
         if desk is not None:
-            desk.question = question
+            desk.ask(question)
             self._wake(desk)
             self._run_clock_if_unread(sitting)
 
     def reject(self, sitting: Sitting, refused: RefusedMove) -> None:
         """Has a refusal sent."""
-        desk = self._desks.get(sitting.setup.game_id)
+        desk = self.desk(sitting.setup.game_id)
         if desk is not None:
-            encoded = encode_rejection(
-                sitting.setup.game_id, refused.decision_id, refused.index, refused.refusal, refused.attempts_left
-            )
-            desk.rejections.append(encoded)
-            self._wake(desk, len(encoded))
+            desk.reject(refused)
+            self._wake(desk)
             self._run_clock_if_unread(sitting)
 
     def end(self, sitting: Sitting, outcome: GameOutcome | None, seed: bytes | None) -> None:
         """Has the end sent; the place is free after that."""
-        desk = self._desks.get(sitting.setup.game_id)
+        desk = self.desk(sitting.setup.game_id)
         self._registry.forget_table(sitting.setup)
         if desk is not None:
-            desk.over = _over(outcome, seed)
-            self._wake(desk, len(desk.over))
+            desk.end(outcome, seed)
+            self._wake(desk)
 
     # --- for its stream
 
@@ -242,37 +164,39 @@ class Instance:
             self._note_lost()
             before.abort(grpc.StatusCode.ABORTED, "another stream with the same token has replaced this one")
 
-    def greet(self, hello: Hello) -> None:
-        """Notes that the bot is there; a bot that is back is sent its games anew, with their open decisions."""
+    def greet(self, hello: Hello) -> list[str]:
+        """Notes that the bot is there, and returns which of the games that it resumes are gone.
+
+        A bot that is back is sent what it missed of its games, with their open decisions.
+        """
         self.hello = hello
         self._is_greeted = True
         self.is_draining = False
         self._cancel_deadlines()
         for desk in self._desks.values():
-            desk.owes_setup, desk.question = True, desk.sitting.question
-            desk.rejections.clear()
+            desk.resume(hello)
             self._wake(desk)
         self._registry.note_change()
+        return [game_id for game_id in hello.resumes if game_id not in self._desks]
 
     def take(self) -> list[bytes]:
-        """Returns all that is pending as fields of a frame, handed to the writer now."""
+        """Returns what is pending, up to a full frame, as fields of a frame that is handed to the writer now."""
         if self.hello is None or not self._is_greeted:
             return []
         self._cancel_stall()
-        pending, self._pending, self._pending_bytes = self._pending, {}, 0
-        fields = [field for desk in pending.values() for field in desk.take(self.hello)]
-        at = now()
-        for game_id, desk in pending.items():
-            desk.sitting.sent(at)
-            if desk.over is not None:
-                del self._desks[game_id]
-                self._registry.note_change()
+        fields: list[bytes] = []
+        size, at = 0, now()
+        while self._pending and size < FULL_FRAME_BYTES:
+            desk = self._pending.pop(next(iter(self._pending)))
+            for field in desk.take(self.hello):
+                fields.append(field)
+                size += len(field)
+            self._note_sent(desk, at)
         return fields
 
-    def sitting(self, game_id: str) -> Sitting | None:
-        """Returns the seat that this bot has in a game."""
-        desk = self._desks.get(game_id)
-        return None if desk is None else desk.sitting
+    def desk(self, game_id: str) -> Desk | None:
+        """Returns what this bot has in hand of a game."""
+        return self._desks.get(game_id)
 
     def drain(self) -> None:
         """Gives the bot no more games."""
@@ -322,6 +246,12 @@ class Instance:
 
     # --- inside
 
+    def _note_sent(self, desk: Desk, at: int) -> None:
+        desk.sitting.sent(at)
+        if desk.is_over:
+            del self._desks[desk.game_id]
+            self._registry.note_change()
+
     def _note_lost(self) -> None:
         if self._is_greeted:
             self._is_greeted = False
@@ -345,11 +275,8 @@ class Instance:
         for desk in self._pending.values():
             desk.sitting.sent(at)
 
-    def _wake(self, desk: Desk, size: int = 0) -> None:
-        self._pending[desk.sitting.setup.game_id] = desk
-        self._pending_bytes += size
-        if self._pending_bytes > MOST_PENDING_BYTES:
-            self._shed()
+    def _wake(self, desk: Desk) -> None:
+        self._pending[desk.game_id] = desk
         if self._outlet is not None and self._is_greeted:
             self._outlet.wake()
             if self._stalled is None:
@@ -362,15 +289,6 @@ class Instance:
 
     def _give_up_gone(self) -> None:
         self.give_up("gone")
-
-    def _shed(self) -> None:
-        """Drops the news of a bot that does not read; with its next stream it gets a fresh view."""
-        self._pending_bytes = 0
-        for desk in self._desks.values():
-            desk.events.clear()
-            desk.rejections.clear()
-        if self._outlet is not None:
-            self._outlet.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "the bot does not read what it is sent")
 
     def _cancel_stall(self) -> None:
         self._is_stalled = False
@@ -400,9 +318,12 @@ class Registry:
         self._tables: dict[str, Table] = {}
         self._waiting = trio.lowlevel.ParkingLot()
 
-    def register(self, name: str, *, capacity: int = MOST_GAMES) -> Instance:
-        """Returns a new instance of the bot `name`, to be started with its token; `capacity`: games at once at most."""
-        instance = Instance(self, name, capacity)
+    def register(self, name: str, *, capacity: int = MOST_GAMES, token: str | None = None) -> Instance:
+        """Returns a new instance of the bot `name`.
+
+        `capacity`: games at once at most. `token`: the one that the bot has already; otherwise a new one is drawn.
+        """
+        instance = Instance(self, name, capacity, token)
         self._instances[instance.token] = instance
         return instance
 
@@ -437,53 +358,3 @@ class Registry:
     def forget_table(self, setup: GameSetup) -> None:
         """Forgets what the seats of a game shared."""
         self._tables.pop(setup.game_id, None)
-
-
-def _setup(sitting: Sitting) -> bytes:
-    setup, control = sitting.setup, sitting.setup.time_control
-    return encode_game_setup(
-        ruleset=setup.ruleset.name,
-        rules_version=setup.ruleset.version,
-        options=setup.options,
-        seats=setup.seats,
-        seat=sitting.seat,
-        bot_names=[bot.name for bot in setup.bots],
-        seed_digest=setup.seed_digest,
-        time_control=(control.decision, control.bank, control.increment) if control else None,
-    )
-
-
-def _view(question: Question, table: Table) -> bytes:
-    view = question.view
-    private = None if view.private is None else encode_private(view.private, answered=view.answered)
-    return encode_view(table.public(question), view.seat, private)
-
-
-def _decision(sitting: Sitting, question: Question, candidate_limit: int) -> bytes:
-    left, bank = sitting.think.left(now()), sitting.think.bank
-    return encode_decision(
-        question.decision_id,
-        question.verbs,
-        _candidates(sitting, question, candidate_limit),
-        question.random_seed,
-        time_left=left,
-        bank=None if left is None or bank is None else min(left, bank),
-    )
-
-
-def _candidates(sitting: Sitting, question: Question, limit: int) -> Candidates:
-    if limit == 0:
-        return Candidates((), complete=False)
-    return sitting.setup.ruleset.candidates(question.view, limit)
-
-
-def _over(outcome: GameOutcome | None, seed: bytes | None) -> bytes:
-    if outcome is None:
-        return encode_game_over(ranks=(), totals=())
-    return encode_game_over(
-        ranks=outcome.ranks,
-        totals=outcome.totals,
-        deals=outcome.deals,
-        forfeits=[(one.seat, one.reason) for one in outcome.forfeits],
-        seed=seed,
-    )

@@ -13,22 +13,29 @@ import grpc
 from rummyarena.v1 import play_pb2
 from rummyarena_server.referee.clock import SECOND
 from rummyarena_server.rpc.bridge import Rejection
+from rummyarena_server.rpc.desks import book_on_us
 from rummyarena_server.rpc.instances import Instance, Outlet, Registry, ended_token
 from rummyarena_server.wire import (
     encode_going_away,
+    encode_probe_result,
     encode_stale_rejection,
     encode_welcome,
     parse_request,
     read_answer,
     read_hello,
+    read_probe,
 )
 
 PLAY_METHOD: Final = "/rummyarena.v1.PlayService/Play"
 
-MOST_IDLE_A_SECOND: Final = 5000
-"""How many stale answers and empty messages a bot may send in a second; far more than its mistakes make."""
+MOST_REQUEST_BYTES: Final = 1024 * 1024
+"""The largest message that a bot may send, many times what the answers of all its games take."""
 
-MOST_STALE_PENDING: Final = 10_000
+MOST_IDLE_A_SECOND: Final = 5000
+"""How many stale answers and probes and empty messages a bot may send in a second; far more than its mistakes make."""
+
+MOST_OWED: Final = 10_000
+"""How many refusals and judgements may wait for a bot that asks for them and does not read them."""
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +76,10 @@ class PlaySession:
     def receive(self, frame: bytes, at: int) -> None:
         """Takes a message of the bot that arrived at `at`."""
         if self._is_over:
+            return
+        if len(frame) > MOST_REQUEST_BYTES:
+            said = f"a message of {len(frame)} bytes, where {MOST_REQUEST_BYTES} are the most"
+            self._end_for_misuse(grpc.StatusCode.RESOURCE_EXHAUSTED, said)
             return
         with self._our_failures():
             request = parse_request(frame)
@@ -117,18 +128,43 @@ class PlaySession:
     def _take(self, request: play_pb2.PlayRequest, at: int) -> None:
         if request.HasField("hello"):
             self._greet(request.hello)
-        elif not request.answers and not request.HasField("drain"):
+        elif not (request.answers or request.probes or request.HasField("drain")):
             self._note_idle(at)
+        for probe in request.probes:
+            self._take_probe(probe, at)
+            if self._is_over:
+                return
         for answer in request.answers:
-            sitting = self._instance.sitting(answer.game_id)
-            if sitting is None or not sitting.awaits(answer.decision_id):
-                self._refuse_stale(answer, at)
-            elif not sitting.answer(answer.decision_id, read_answer(answer), at):
-                self._refuse_stale(answer, at)  # too late by the clock, though the fallback is not yet played
+            self._take_answer(answer, at)
             if self._is_over:
                 return
         if request.HasField("drain"):
             self._drain()
+
+    def _take_answer(self, answer: play_pb2.Answer, at: int) -> None:
+        desk = self._instance.desk(answer.game_id)
+        if desk is None or not desk.sitting.awaits(answer.decision_id):
+            self._refuse_stale(answer, at)
+            return
+        try:
+            is_taken = desk.sitting.answer(answer.decision_id, read_answer(answer), at)
+        except Exception as failure:
+            book_on_us(desk.sitting, failure)
+            return
+        if not is_taken:
+            self._refuse_stale(answer, at)  # too late by the clock, though the fallback is not yet played
+
+    def _take_probe(self, probe: play_pb2.Probe, at: int) -> None:
+        result, judged = encode_probe_result(probe.game_id, probe.decision_id, (), "stale_decision"), 0
+        desk = self._instance.desk(probe.game_id)
+        if desk is not None:
+            try:
+                result, judged = desk.probe(probe.decision_id, read_probe(probe))
+            except Exception as failure:
+                book_on_us(desk.sitting, failure)
+        self._owe(result)
+        if not judged:
+            self._note_idle(at)
 
     def _drain(self) -> None:
         self._instance.drain()
@@ -137,9 +173,8 @@ class PlaySession:
     def _greet(self, message: play_pb2.Hello) -> None:
         hello = read_hello(message)
         self._is_greeted = True
-        self._instance.greet(hello)
-        self._owed.append(encode_welcome(self._id, self._registry.server_version, self._instance.capacity))
-        self._outlet.wake()
+        gone = self._instance.greet(hello)
+        self._owe(encode_welcome(self._id, self._registry.server_version, self._instance.capacity, gone))
         _log.info(
             "stream %s: bot %r says hello, SDK %s %s, version %r",
             self._id,
@@ -150,22 +185,31 @@ class PlaySession:
         )
 
     def _refuse_stale(self, answer: play_pb2.Answer, at: int) -> None:
-        self._owed.append(encode_stale_rejection(answer.game_id, answer.decision_id))
-        self._outlet.wake()
+        self._owe(encode_stale_rejection(answer.game_id, answer.decision_id))
         self._note_idle(at)
+
+    def _owe(self, field: bytes) -> None:
+        self._owed.append(field)
+        self._outlet.wake()
+        if len(self._owed) > MOST_OWED:
+            self._end_for_misuse(
+                grpc.StatusCode.RESOURCE_EXHAUSTED, "the bot does not read the refusals and judgements it asks for"
+            )
 
     def _note_idle(self, at: int) -> None:
         """Counts what a bot sends in vain, and ends the stream of one that floods us."""
         if at - self._idle_since >= SECOND:
             self._idle_since, self._idle = at, 0
         self._idle += 1
-        if self._idle > MOST_IDLE_A_SECOND or len(self._owed) > MOST_STALE_PENDING:
+        if self._idle > MOST_IDLE_A_SECOND:
             self._end_for_misuse(
                 grpc.StatusCode.RESOURCE_EXHAUSTED,
-                f"more than {MOST_IDLE_A_SECOND} messages a second that answer no open decision",
+                f"more than {MOST_IDLE_A_SECOND} messages a second that concern no open decision",
             )
 
     def _end_for_misuse(self, code: grpc.StatusCode, message: str) -> None:
+        if self._is_over:
+            return
         self._is_over = True
         _log.warning("stream %s of bot %r is ended: %s", self._id, self._instance.name, message)
         self._instance.note_misuse()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from google.protobuf.duration_pb2 import Duration
@@ -19,13 +19,25 @@ from rummyarena_server.wire.reasons import rejection
 
 ForfeitWord: TypeAlias = Literal["faults", "exited", "gone", "misuse"]
 
+ProtocolWord: TypeAlias = Literal["stale_decision", "too_many_probes"]
+"""What the protocol refuses, whatever the rules say."""
+
 MOST_CANDIDATES: Final = 256
+MOST_MOVES: Final = 100
+"""Of an answer, which is more than any turn has; the rest is dropped unread."""
+
+MOST_PROBES: Final = 256
+"""Moves of a decision that may be probed."""
+
 LONGEST_TEXT: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """What a bot asks for; texts are cut down to 64 printable characters, numbers to what the contract says."""
+    """What a bot asks for; texts are cut down to 64 printable characters, numbers to what the contract says.
+
+    `resumes`: the number of the last event that it was told, by the game that it still knows.
+    """
 
     sdk_name: str
     sdk_version: str
@@ -34,6 +46,7 @@ class Hello:
     candidate_limit: int
     wants_view: bool
     wants_events: bool
+    resumes: Mapping[str, int] = field(default_factory=dict)
 
 
 # --- requests --------------------------------------------------------------------------------------------------------
@@ -57,6 +70,7 @@ def read_hello(message: play_pb2.Hello) -> Hello:
         candidate_limit=min(message.candidate_limit, MOST_CANDIDATES),
         wants_view=message.wants != play_pb2.WANTS_EVENTS,
         wants_events=message.wants in (play_pb2.WANTS_EVENTS, play_pb2.WANTS_BOTH),
+        resumes={one.game_id: one.last_sequence for one in message.resumes},
     )
 
 
@@ -69,21 +83,31 @@ def read_answer(message: play_pb2.Answer) -> tuple[Move | Refusal, ...]:
     if not message.moves:
         return (Refusal(Reason.MALFORMED, "the answer has no moves"),)
     moves: list[Move | Refusal] = []
-    for one in message.moves:
+    for one in message.moves[:MOST_MOVES]:
         moves.append(read_move(one))
         if isinstance(moves[-1], Refusal):
             break
     return tuple(moves)
 
 
+def read_probe(message: play_pb2.Probe) -> tuple[Move | Refusal, ...]:
+    """Returns the moves of a probe, each a refusal where it is malformed; one more than may be probed at most."""
+    return tuple(map(read_move, message.moves[: MOST_PROBES + 1]))
+
+
 # --- responses -------------------------------------------------------------------------------------------------------
 
 
-def encode_welcome(session_id: str, server_version: str, max_concurrent_games: int) -> bytes:
+def encode_welcome(
+    session_id: str, server_version: str, max_concurrent_games: int, gone_game_ids: Iterable[str] = ()
+) -> bytes:
     """Returns the greeting as a field of a frame; the number of games is what the bot is granted."""
     return play_pb2.PlayResponse(
         welcome=play_pb2.Welcome(
-            session_id=session_id, server_version=server_version, max_concurrent_games=max_concurrent_games
+            session_id=session_id,
+            server_version=server_version,
+            max_concurrent_games=max_concurrent_games,
+            gone_game_ids=gone_game_ids,
         )
     ).SerializeToString()
 
@@ -100,10 +124,29 @@ def encode_rejection(game_id: str, decision_id: str, index: int, refusal: Refusa
 
 def encode_stale_rejection(game_id: str, decision_id: str) -> bytes:
     """Returns the refusal of an answer to a decision that is closed or unknown as a field of a frame."""
-    stale = error_pb2.Rejection(
+    return _rejected(game_id, decision_id, 0, _PROTOCOL_REJECTIONS["stale_decision"], 0)
+
+
+def encode_probe_result(
+    game_id: str, decision_id: str, judgements: Iterable[Refusal | None], rest: ProtocolWord | None = None
+) -> bytes:
+    """Returns what was asked by a probe as a field of a frame; `rest`: why the moves that follow are not judged."""
+    results = [play_pb2.Judgement(rejection=None if one is None else rejection(one)) for one in judgements]
+    if rest is not None:
+        results.append(play_pb2.Judgement(rejection=_PROTOCOL_REJECTIONS[rest]))
+    one = play_pb2.ProbeResult(game_id=game_id, decision_id=decision_id, judgements=results)
+    return play_pb2.PlayResponse(probe_results=[one]).SerializeToString()
+
+
+_PROTOCOL_REJECTIONS: Final[dict[ProtocolWord, error_pb2.Rejection]] = {
+    "stale_decision": error_pb2.Rejection(
         reason=error_pb2.ERROR_REASON_STALE_DECISION, message="this decision is closed, or was never asked of this seat"
-    )
-    return _rejected(game_id, decision_id, 0, stale, 0)
+    ),
+    "too_many_probes": error_pb2.Rejection(
+        reason=error_pb2.ERROR_REASON_TOO_MANY_PROBES,
+        message=f"{MOST_PROBES} moves of this decision were probed, and no more may be: answer it",
+    ),
+}
 
 
 def _rejected(game_id: str, decision_id: str, index: int, why: error_pb2.Rejection, attempts_left: int) -> bytes:
@@ -220,7 +263,9 @@ def _option(name: str, value: object) -> play_pb2.Option:
         return play_pb2.Option(name=name, number=value)
     if isinstance(value, str):
         return play_pb2.Option(name=name, word=value)
-    raise ValueError(f"option {name} = {value!r}: the wire has switches, whole numbers and words")
+    if isinstance(value, tuple):
+        return play_pb2.Option(name=name, numbers=play_pb2.NumberList(numbers=value))
+    raise ValueError(f"option {name} = {value!r}: the wire has switches, whole numbers, lists of them, and words")
 
 
 def _time_control(decision: int, bank: int, increment: int) -> play_pb2.TimeControl:

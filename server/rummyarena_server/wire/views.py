@@ -10,13 +10,8 @@ from rummyarena.v1 import view_pb2
 from rummyarena_rules.cards import Card
 from rummyarena_rules.ruleset import AnyPublic, AnyView
 from rummyarena_rules.table import DealResult, DiscardedCard, Phase, Private, Public, TableMeld, View
-from rummyarena_rules.thai.facts import Penalty, ThaiFacts
-from rummyarena_server.wire.events import (
-    DEAL_END_NUMBERS,
-    PENALTY_RULE_NUMBERS,
-    read_deal_end,
-    read_penalty_rule,
-)
+from rummyarena_server.wire.events import DEAL_END_NUMBERS, read_deal_end
+from rummyarena_server.wire.facts import discard_message, encode_facts, read_discard, read_facts
 from rummyarena_server.wire.fields import (
     CARD_NUMBERS,
     card_list,
@@ -48,7 +43,7 @@ def encode_public(public: AnyPublic) -> bytes:
             repeated(view_pb2.Public.DISCARDS_FIELD_NUMBER, map(_encode_discard, public.discards)),
             repeated(view_pb2.Public.MELDS_FIELD_NUMBER, map(_encode_meld, public.melds)),
             repeated(view_pb2.Public.KNOWN_FIELD_NUMBER, map(_encode_cards, public.known)),
-            _encode_facts(public.facts),
+            encode_facts(public.facts),
         )
     )
 
@@ -108,11 +103,7 @@ def _result(result: DealResult) -> view_pb2.DealResult:
 
 @lru_cache(1 << 14)
 def _encode_discard(one: DiscardedCard) -> bytes:
-    return _discard(one).SerializeToString()
-
-
-def _discard(one: DiscardedCard) -> view_pb2.DiscardedCard:
-    return view_pb2.DiscardedCard(card=CARD_NUMBERS[one.card], seat=one.seat, turn=one.turn)
+    return discard_message(one).SerializeToString()
 
 
 @lru_cache(1 << 14)
@@ -126,37 +117,6 @@ def _encode_cards(some: Sequence[Card]) -> bytes:
     return packed(1, card_numbers(some))
 
 
-def _encode_facts(facts: Any) -> bytes:
-    match facts:
-        case ThaiFacts():
-            message = _thai_facts(facts)
-            return tagged(view_pb2.Public.THAI_FIELD_NUMBER, message.SerializeToString())
-        case _:
-            raise ValueError(f"{type(facts).__name__}: the wire does not know the facts of this ruleset")
-
-
-def _thai_facts(facts: ThaiFacts) -> view_pb2.ThaiFacts:
-    return view_pb2.ThaiFacts(
-        births=[
-            view_pb2.Birth(seat=seat, turn=turn) for seat, turn in enumerate(facts.birth_turns) if turn is not None
-        ],
-        head=None if facts.head is None else CARD_NUMBERS[facts.head],
-        gathered=map(_discard, facts.gathered),
-        last_turn=facts.last_turn,
-        reshuffles=facts.reshuffles,
-        penalties=map(_penalty, facts.penalties),
-    )
-
-
-def _penalty(penalty: Penalty) -> view_pb2.Penalty:
-    return view_pb2.Penalty(
-        seat=penalty.seat,
-        rule=PENALTY_RULE_NUMBERS[penalty.rule],
-        card=CARD_NUMBERS[penalty.card],
-        turn=penalty.turn,
-    )
-
-
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
@@ -165,7 +125,7 @@ def _read_public(message: view_pb2.Public, options: Any) -> AnyPublic:
     return Public(
         options=options,
         seats=seats,
-        facts=_read_facts(message, seats),
+        facts=read_facts(message, seats),
         deal=message.deal,
         dealer=message.dealer,
         direction=message.direction,
@@ -175,7 +135,7 @@ def _read_public(message: view_pb2.Public, options: Any) -> AnyPublic:
         phase=_read_phase(message.phase),
         stock_count=message.stock_count,
         aside_count=message.aside_count,
-        discards=list(map(_read_discard, message.discards)),
+        discards=list(map(read_discard, message.discards)),
         melds=list(map(_read_meld, message.melds)),
         hand_counts=list(message.hand_counts),
         known=[list(some) for some in cards_of_lists(message.known)],
@@ -192,10 +152,6 @@ def _read_phase(number: view_pb2.Phase.ValueType) -> Phase:
         raise ValueError(f"{number} is not the number of a phase; the sender is newer than this program") from None
 
 
-def _read_discard(message: view_pb2.DiscardedCard) -> DiscardedCard:
-    return DiscardedCard(known_card(message.card), message.seat if message.HasField("seat") else None, message.turn)
-
-
 def _read_meld(message: view_pb2.TableMeld) -> TableMeld:
     return TableMeld(message.owner, known_cards(message.cards), tuple(message.placers), message.start)
 
@@ -208,25 +164,6 @@ def _read_result(message: view_pb2.DealResult) -> DealResult:
         dark=message.dark,
         hands=cards_of_lists(message.hands),
         scores=tuple(message.scores),
-    )
-
-
-def _read_facts(message: view_pb2.Public, seats: int) -> ThaiFacts:
-    if message.WhichOneof("facts") != "thai":
-        raise ValueError("the view is of a ruleset that this program does not know")
-    facts = message.thai
-    births: list[int | None] = [None] * seats
-    for birth in facts.births:
-        births[birth.seat] = birth.turn
-    return ThaiFacts(
-        birth_turns=births,
-        head=known_card(facts.head) if facts.HasField("head") else None,
-        gathered=tuple(map(_read_discard, facts.gathered)),
-        last_turn=facts.last_turn,
-        reshuffles=facts.reshuffles,
-        penalties=[
-            Penalty(one.seat, read_penalty_rule(one.rule), known_card(one.card), one.turn) for one in facts.penalties
-        ],
     )
 
 

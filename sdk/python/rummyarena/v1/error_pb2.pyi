@@ -119,6 +119,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """Set-up: an option has a wrong name or value."""
     ERROR_REASON_STALE_DECISION: _ErrorReason.ValueType  # 100
     """The decision is closed or was never asked; nothing changed."""
+    ERROR_REASON_TOO_MANY_PROBES: _ErrorReason.ValueType  # 101
+    """As many moves of this decision as may be were probed."""
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """ErrorReason is why something is refused: the closed lists of both games (1 to 99), then what the protocol refuses
@@ -221,6 +223,8 @@ ERROR_REASON_BAD_OPTION: ErrorReason.ValueType  # 46
 """Set-up: an option has a wrong name or value."""
 ERROR_REASON_STALE_DECISION: ErrorReason.ValueType  # 100
 """The decision is closed or was never asked; nothing changed."""
+ERROR_REASON_TOO_MANY_PROBES: ErrorReason.ValueType  # 101
+"""As many moves of this decision as may be were probed."""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
 
 @_typing.final

@@ -29,47 +29,57 @@ from rummyarena.v1 import move_pb2 as rummyarena_dot_v1_dot_move__pb2
 from rummyarena.v1 import view_pb2 as rummyarena_dot_v1_dot_view__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18rummyarena/v1/play.proto\x12\rrummyarena.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x19rummyarena/v1/error.proto\x1a\x19rummyarena/v1/event.proto\x1a\x18rummyarena/v1/move.proto\x1a\x18rummyarena/v1/view.proto\"\x7f\n\x0bPlayRequest\x12#\n\x05hello\x18\x01 \x01(\x0b\x32\x14.rummyarena.v1.Hello\x12&\n\x07\x61nswers\x18\x02 \x03(\x0b\x32\x15.rummyarena.v1.Answer\x12#\n\x05\x64rain\x18\x04 \x01(\x0b\x32\x14.rummyarena.v1.Drain\"\xc2\x01\n\x0cPlayResponse\x12\'\n\x07welcome\x18\x01 \x01(\x0b\x32\x16.rummyarena.v1.Welcome\x12*\n\x07updates\x18\x02 \x03(\x0b\x32\x19.rummyarena.v1.GameUpdate\x12/\n\nrejections\x18\x03 \x03(\x0b\x32\x1b.rummyarena.v1.MoveRejected\x12,\n\ngoing_away\x18\x05 \x01(\x0b\x32\x18.rummyarena.v1.GoingAway\"\x9f\x01\n\x05Hello\x12\x10\n\x08sdk_name\x18\x01 \x01(\t\x12\x13\n\x0bsdk_version\x18\x02 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x03 \x01(\t\x12\x1c\n\x14max_concurrent_games\x18\x04 \x01(\r\x12\x17\n\x0f\x63\x61ndidate_limit\x18\x05 \x01(\r\x12#\n\x05wants\x18\x06 \x01(\x0e\x32\x14.rummyarena.v1.Wants\"S\n\x07Welcome\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x16\n\x0eserver_version\x18\x02 \x01(\t\x12\x1c\n\x14max_concurrent_games\x18\x03 \x01(\r\"\xe1\x01\n\nGameUpdate\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12$\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x14.rummyarena.v1.Event\x12!\n\x04view\x18\x03 \x01(\x0b\x32\x13.rummyarena.v1.View\x12)\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0b\x32\x17.rummyarena.v1.Decision\x12%\n\x04over\x18\x05 \x01(\x0b\x32\x17.rummyarena.v1.GameOver\x12\'\n\x05setup\x18\x06 \x01(\x0b\x32\x18.rummyarena.v1.GameSetup\"\xd2\x01\n\tGameSetup\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x15\n\rrules_version\x18\x02 \x01(\r\x12&\n\x07options\x18\x03 \x03(\x0b\x32\x15.rummyarena.v1.Option\x12\r\n\x05seats\x18\x04 \x01(\r\x12\x0c\n\x04seat\x18\x05 \x01(\r\x12\x11\n\tbot_names\x18\x06 \x03(\t\x12\x13\n\x0bseed_digest\x18\x07 \x01(\x0c\x12\x30\n\x0ctime_control\x18\x08 \x01(\x0b\x32\x1a.rummyarena.v1.TimeControl\"R\n\x06Option\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x05truth\x18\x02 \x01(\x08H\x00\x12\x10\n\x06number\x18\x03 \x01(\x12H\x00\x12\x0e\n\x04word\x18\x04 \x01(\tH\x00\x42\x07\n\x05value\"\x91\x01\n\x0bTimeControl\x12+\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\'\n\x04\x62\x61nk\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\tincrement\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"\x99\x01\n\x08GameOver\x12\r\n\x05ranks\x18\x01 \x03(\r\x12\x0e\n\x06totals\x18\x02 \x03(\x11\x12(\n\x05\x64\x65\x61ls\x18\x03 \x03(\x0b\x32\x19.rummyarena.v1.DealScores\x12(\n\x08\x66orfeits\x18\x04 \x03(\x0b\x32\x16.rummyarena.v1.Forfeit\x12\x11\n\x04seed\x18\x05 \x01(\x0cH\x00\x88\x01\x01\x42\x07\n\x05_seed\"\x1c\n\nDealScores\x12\x0e\n\x06scores\x18\x01 \x03(\x11\"E\n\x07\x46orfeit\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12,\n\x06reason\x18\x02 \x01(\x0e\x32\x1c.rummyarena.v1.ForfeitReason\"R\n\x06\x41nswer\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\t\x12\"\n\x05moves\x18\x03 \x03(\x0b\x32\x13.rummyarena.v1.Move\"\x87\x01\n\x0cMoveRejected\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\t\x12\r\n\x05index\x18\x03 \x01(\r\x12+\n\trejection\x18\x04 \x01(\x0b\x32\x18.rummyarena.v1.Rejection\x12\x15\n\rattempts_left\x18\x05 \x01(\r\"\x07\n\x05\x44rain\"\x1c\n\tGoingAway\x12\x0f\n\x07message\x18\x01 \x01(\t*P\n\x05Wants\x12\x15\n\x11WANTS_UNSPECIFIED\x10\x00\x12\x0e\n\nWANTS_VIEW\x10\x01\x12\x10\n\x0cWANTS_EVENTS\x10\x02\x12\x0e\n\nWANTS_BOTH\x10\x03*\x99\x01\n\rForfeitReason\x12\x1e\n\x1a\x46ORFEIT_REASON_UNSPECIFIED\x10\x00\x12\x19\n\x15\x46ORFEIT_REASON_FAULTS\x10\x01\x12\x19\n\x15\x46ORFEIT_REASON_EXITED\x10\x02\x12\x17\n\x13\x46ORFEIT_REASON_GONE\x10\x03\x12\x19\n\x15\x46ORFEIT_REASON_MISUSE\x10\x04\x32R\n\x0bPlayService\x12\x43\n\x04Play\x12\x1a.rummyarena.v1.PlayRequest\x1a\x1b.rummyarena.v1.PlayResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18rummyarena/v1/play.proto\x12\rrummyarena.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x19rummyarena/v1/error.proto\x1a\x19rummyarena/v1/event.proto\x1a\x18rummyarena/v1/move.proto\x1a\x18rummyarena/v1/view.proto\"\xa5\x01\n\x0bPlayRequest\x12#\n\x05hello\x18\x01 \x01(\x0b\x32\x14.rummyarena.v1.Hello\x12&\n\x07\x61nswers\x18\x02 \x03(\x0b\x32\x15.rummyarena.v1.Answer\x12$\n\x06probes\x18\x03 \x03(\x0b\x32\x14.rummyarena.v1.Probe\x12#\n\x05\x64rain\x18\x04 \x01(\x0b\x32\x14.rummyarena.v1.Drain\"\xf5\x01\n\x0cPlayResponse\x12\'\n\x07welcome\x18\x01 \x01(\x0b\x32\x16.rummyarena.v1.Welcome\x12*\n\x07updates\x18\x02 \x03(\x0b\x32\x19.rummyarena.v1.GameUpdate\x12/\n\nrejections\x18\x03 \x03(\x0b\x32\x1b.rummyarena.v1.MoveRejected\x12\x31\n\rprobe_results\x18\x04 \x03(\x0b\x32\x1a.rummyarena.v1.ProbeResult\x12,\n\ngoing_away\x18\x05 \x01(\x0b\x32\x18.rummyarena.v1.GoingAway\"\xc7\x01\n\x05Hello\x12\x10\n\x08sdk_name\x18\x01 \x01(\t\x12\x13\n\x0bsdk_version\x18\x02 \x01(\t\x12\x13\n\x0b\x62ot_version\x18\x03 \x01(\t\x12\x1c\n\x14max_concurrent_games\x18\x04 \x01(\r\x12\x17\n\x0f\x63\x61ndidate_limit\x18\x05 \x01(\r\x12#\n\x05wants\x18\x06 \x01(\x0e\x32\x14.rummyarena.v1.Wants\x12&\n\x07resumes\x18\x07 \x03(\x0b\x32\x15.rummyarena.v1.Resume\"0\n\x06Resume\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x15\n\rlast_sequence\x18\x02 \x01(\r\"j\n\x07Welcome\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x16\n\x0eserver_version\x18\x02 \x01(\t\x12\x1c\n\x14max_concurrent_games\x18\x03 \x01(\r\x12\x15\n\rgone_game_ids\x18\x04 \x03(\t\"\xe1\x01\n\nGameUpdate\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12$\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x14.rummyarena.v1.Event\x12!\n\x04view\x18\x03 \x01(\x0b\x32\x13.rummyarena.v1.View\x12)\n\x08\x64\x65\x63ision\x18\x04 \x01(\x0b\x32\x17.rummyarena.v1.Decision\x12%\n\x04over\x18\x05 \x01(\x0b\x32\x17.rummyarena.v1.GameOver\x12\'\n\x05setup\x18\x06 \x01(\x0b\x32\x18.rummyarena.v1.GameSetup\"\xd2\x01\n\tGameSetup\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x15\n\rrules_version\x18\x02 \x01(\r\x12&\n\x07options\x18\x03 \x03(\x0b\x32\x15.rummyarena.v1.Option\x12\r\n\x05seats\x18\x04 \x01(\r\x12\x0c\n\x04seat\x18\x05 \x01(\r\x12\x11\n\tbot_names\x18\x06 \x03(\t\x12\x13\n\x0bseed_digest\x18\x07 \x01(\x0c\x12\x30\n\x0ctime_control\x18\x08 \x01(\x0b\x32\x1a.rummyarena.v1.TimeControl\"\x80\x01\n\x06Option\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x05truth\x18\x02 \x01(\x08H\x00\x12\x10\n\x06number\x18\x03 \x01(\x12H\x00\x12\x0e\n\x04word\x18\x04 \x01(\tH\x00\x12,\n\x07numbers\x18\x05 \x01(\x0b\x32\x19.rummyarena.v1.NumberListH\x00\x42\x07\n\x05value\"\x1d\n\nNumberList\x12\x0f\n\x07numbers\x18\x01 \x03(\x12\"\x91\x01\n\x0bTimeControl\x12+\n\x08\x64\x65\x63ision\x18\x01 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\'\n\x04\x62\x61nk\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\tincrement\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\"\x99\x01\n\x08GameOver\x12\r\n\x05ranks\x18\x01 \x03(\r\x12\x0e\n\x06totals\x18\x02 \x03(\x11\x12(\n\x05\x64\x65\x61ls\x18\x03 \x03(\x0b\x32\x19.rummyarena.v1.DealScores\x12(\n\x08\x66orfeits\x18\x04 \x03(\x0b\x32\x16.rummyarena.v1.Forfeit\x12\x11\n\x04seed\x18\x05 \x01(\x0cH\x00\x88\x01\x01\x42\x07\n\x05_seed\"\x1c\n\nDealScores\x12\x0e\n\x06scores\x18\x01 \x03(\x11\"E\n\x07\x46orfeit\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12,\n\x06reason\x18\x02 \x01(\x0e\x32\x1c.rummyarena.v1.ForfeitReason\"R\n\x06\x41nswer\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\t\x12\"\n\x05moves\x18\x03 \x03(\x0b\x32\x13.rummyarena.v1.Move\"Q\n\x05Probe\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\t\x12\"\n\x05moves\x18\x03 \x03(\x0b\x32\x13.rummyarena.v1.Move\"a\n\x0bProbeResult\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\t\x12,\n\njudgements\x18\x03 \x03(\x0b\x32\x18.rummyarena.v1.Judgement\"8\n\tJudgement\x12+\n\trejection\x18\x01 \x01(\x0b\x32\x18.rummyarena.v1.Rejection\"\x87\x01\n\x0cMoveRejected\x12\x0f\n\x07game_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x02 \x01(\t\x12\r\n\x05index\x18\x03 \x01(\r\x12+\n\trejection\x18\x04 \x01(\x0b\x32\x18.rummyarena.v1.Rejection\x12\x15\n\rattempts_left\x18\x05 \x01(\r\"\x07\n\x05\x44rain\"\x1c\n\tGoingAway\x12\x0f\n\x07message\x18\x01 \x01(\t*P\n\x05Wants\x12\x15\n\x11WANTS_UNSPECIFIED\x10\x00\x12\x0e\n\nWANTS_VIEW\x10\x01\x12\x10\n\x0cWANTS_EVENTS\x10\x02\x12\x0e\n\nWANTS_BOTH\x10\x03*\x99\x01\n\rForfeitReason\x12\x1e\n\x1a\x46ORFEIT_REASON_UNSPECIFIED\x10\x00\x12\x19\n\x15\x46ORFEIT_REASON_FAULTS\x10\x01\x12\x19\n\x15\x46ORFEIT_REASON_EXITED\x10\x02\x12\x17\n\x13\x46ORFEIT_REASON_GONE\x10\x03\x12\x19\n\x15\x46ORFEIT_REASON_MISUSE\x10\x04\x32R\n\x0bPlayService\x12\x43\n\x04Play\x12\x1a.rummyarena.v1.PlayRequest\x1a\x1b.rummyarena.v1.PlayResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'rummyarena.v1.play_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_WANTS']._serialized_start=1945
-  _globals['_WANTS']._serialized_end=2025
-  _globals['_FORFEITREASON']._serialized_start=2028
-  _globals['_FORFEITREASON']._serialized_end=2181
-  _globals['_PLAYREQUEST']._serialized_start=181
-  _globals['_PLAYREQUEST']._serialized_end=308
-  _globals['_PLAYRESPONSE']._serialized_start=311
-  _globals['_PLAYRESPONSE']._serialized_end=505
-  _globals['_HELLO']._serialized_start=508
-  _globals['_HELLO']._serialized_end=667
-  _globals['_WELCOME']._serialized_start=669
-  _globals['_WELCOME']._serialized_end=752
-  _globals['_GAMEUPDATE']._serialized_start=755
-  _globals['_GAMEUPDATE']._serialized_end=980
-  _globals['_GAMESETUP']._serialized_start=983
-  _globals['_GAMESETUP']._serialized_end=1193
-  _globals['_OPTION']._serialized_start=1195
-  _globals['_OPTION']._serialized_end=1277
-  _globals['_TIMECONTROL']._serialized_start=1280
-  _globals['_TIMECONTROL']._serialized_end=1425
-  _globals['_GAMEOVER']._serialized_start=1428
-  _globals['_GAMEOVER']._serialized_end=1581
-  _globals['_DEALSCORES']._serialized_start=1583
-  _globals['_DEALSCORES']._serialized_end=1611
-  _globals['_FORFEIT']._serialized_start=1613
-  _globals['_FORFEIT']._serialized_end=1682
-  _globals['_ANSWER']._serialized_start=1684
-  _globals['_ANSWER']._serialized_end=1766
-  _globals['_MOVEREJECTED']._serialized_start=1769
-  _globals['_MOVEREJECTED']._serialized_end=1904
-  _globals['_DRAIN']._serialized_start=1906
-  _globals['_DRAIN']._serialized_end=1913
-  _globals['_GOINGAWAY']._serialized_start=1915
-  _globals['_GOINGAWAY']._serialized_end=1943
-  _globals['_PLAYSERVICE']._serialized_start=2183
-  _globals['_PLAYSERVICE']._serialized_end=2265
+  _globals['_WANTS']._serialized_start=2466
+  _globals['_WANTS']._serialized_end=2546
+  _globals['_FORFEITREASON']._serialized_start=2549
+  _globals['_FORFEITREASON']._serialized_end=2702
+  _globals['_PLAYREQUEST']._serialized_start=182
+  _globals['_PLAYREQUEST']._serialized_end=347
+  _globals['_PLAYRESPONSE']._serialized_start=350
+  _globals['_PLAYRESPONSE']._serialized_end=595
+  _globals['_HELLO']._serialized_start=598
+  _globals['_HELLO']._serialized_end=797
+  _globals['_RESUME']._serialized_start=799
+  _globals['_RESUME']._serialized_end=847
+  _globals['_WELCOME']._serialized_start=849
+  _globals['_WELCOME']._serialized_end=955
+  _globals['_GAMEUPDATE']._serialized_start=958
+  _globals['_GAMEUPDATE']._serialized_end=1183
+  _globals['_GAMESETUP']._serialized_start=1186
+  _globals['_GAMESETUP']._serialized_end=1396
+  _globals['_OPTION']._serialized_start=1399
+  _globals['_OPTION']._serialized_end=1527
+  _globals['_NUMBERLIST']._serialized_start=1529
+  _globals['_NUMBERLIST']._serialized_end=1558
+  _globals['_TIMECONTROL']._serialized_start=1561
+  _globals['_TIMECONTROL']._serialized_end=1706
+  _globals['_GAMEOVER']._serialized_start=1709
+  _globals['_GAMEOVER']._serialized_end=1862
+  _globals['_DEALSCORES']._serialized_start=1864
+  _globals['_DEALSCORES']._serialized_end=1892
+  _globals['_FORFEIT']._serialized_start=1894
+  _globals['_FORFEIT']._serialized_end=1963
+  _globals['_ANSWER']._serialized_start=1965
+  _globals['_ANSWER']._serialized_end=2047
+  _globals['_PROBE']._serialized_start=2049
+  _globals['_PROBE']._serialized_end=2130
+  _globals['_PROBERESULT']._serialized_start=2132
+  _globals['_PROBERESULT']._serialized_end=2229
+  _globals['_JUDGEMENT']._serialized_start=2231
+  _globals['_JUDGEMENT']._serialized_end=2287
+  _globals['_MOVEREJECTED']._serialized_start=2290
+  _globals['_MOVEREJECTED']._serialized_end=2425
+  _globals['_DRAIN']._serialized_start=2427
+  _globals['_DRAIN']._serialized_end=2434
+  _globals['_GOINGAWAY']._serialized_start=2436
+  _globals['_GOINGAWAY']._serialized_end=2464
+  _globals['_PLAYSERVICE']._serialized_start=2704
+  _globals['_PLAYSERVICE']._serialized_end=2786
 # @@protoc_insertion_point(module_scope)

@@ -92,6 +92,7 @@ class PlayRequest(_message.Message):
 
     HELLO_FIELD_NUMBER: _builtins.int
     ANSWERS_FIELD_NUMBER: _builtins.int
+    PROBES_FIELD_NUMBER: _builtins.int
     DRAIN_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def hello(self) -> Global___Hello:
@@ -102,6 +103,10 @@ class PlayRequest(_message.Message):
         """Answers to open decisions, of any games."""
 
     @_builtins.property
+    def probes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Probe]:
+        """Moves of which the bot wants to know whether they are legal, of any games."""
+
+    @_builtins.property
     def drain(self) -> Global___Drain:
         """Asks for no more games."""
 
@@ -110,11 +115,12 @@ class PlayRequest(_message.Message):
         *,
         hello: Global___Hello | None = ...,
         answers: _abc.Iterable[Global___Answer] | None = ...,
+        probes: _abc.Iterable[Global___Probe] | None = ...,
         drain: Global___Drain | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["drain", b"drain", "hello", b"hello"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "drain", b"drain", "hello", b"hello"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "drain", b"drain", "hello", b"hello", "probes", b"probes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -129,6 +135,7 @@ class PlayResponse(_message.Message):
     WELCOME_FIELD_NUMBER: _builtins.int
     UPDATES_FIELD_NUMBER: _builtins.int
     REJECTIONS_FIELD_NUMBER: _builtins.int
+    PROBE_RESULTS_FIELD_NUMBER: _builtins.int
     GOING_AWAY_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def welcome(self) -> Global___Welcome:
@@ -143,6 +150,10 @@ class PlayResponse(_message.Message):
         """Refused moves; they concern decisions sent before this message."""
 
     @_builtins.property
+    def probe_results(self) -> _containers.RepeatedCompositeFieldContainer[Global___ProbeResult]:
+        """Judgements of probed moves, one a Probe; those of one game in the order of its probes."""
+
+    @_builtins.property
     def going_away(self) -> Global___GoingAway:
         """Announces that the server starts no more games."""
 
@@ -152,11 +163,12 @@ class PlayResponse(_message.Message):
         welcome: Global___Welcome | None = ...,
         updates: _abc.Iterable[Global___GameUpdate] | None = ...,
         rejections: _abc.Iterable[Global___MoveRejected] | None = ...,
+        probe_results: _abc.Iterable[Global___ProbeResult] | None = ...,
         going_away: Global___GoingAway | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["going_away", b"going_away", "welcome", b"welcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["going_away", b"going_away", "rejections", b"rejections", "updates", b"updates", "welcome", b"welcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["going_away", b"going_away", "probe_results", b"probe_results", "rejections", b"rejections", "updates", b"updates", "welcome", b"welcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -174,6 +186,7 @@ class Hello(_message.Message):
     MAX_CONCURRENT_GAMES_FIELD_NUMBER: _builtins.int
     CANDIDATE_LIMIT_FIELD_NUMBER: _builtins.int
     WANTS_FIELD_NUMBER: _builtins.int
+    RESUMES_FIELD_NUMBER: _builtins.int
     sdk_name: _builtins.str
     """The name of the SDK, such as python; up to 64 characters."""
     sdk_version: _builtins.str
@@ -185,7 +198,13 @@ class Hello(_message.Message):
     candidate_limit: _builtins.int
     """How many candidates a decision shall name at most, up to 256; 0: none."""
     wants: Global___Wants.ValueType
-    """What the bot wants to be told."""
+    """What the bot wants to be told of games that begin from now on; a game that is on keeps what it began with."""
+    @_builtins.property
+    def resumes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resume]:
+        """The games that the bot still knows from a stream that it has lost. A game that is on and not named here is told like
+        a new one: its set-up again, and all its events from the first.
+        """
+
     def __init__(
         self,
         *,
@@ -195,14 +214,41 @@ class Hello(_message.Message):
         max_concurrent_games: _builtins.int = ...,
         candidate_limit: _builtins.int = ...,
         wants: Global___Wants.ValueType = ...,
+        resumes: _abc.Iterable[Global___Resume] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot_version", b"bot_version", "candidate_limit", b"candidate_limit", "max_concurrent_games", b"max_concurrent_games", "sdk_name", b"sdk_name", "sdk_version", b"sdk_version", "wants", b"wants"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot_version", b"bot_version", "candidate_limit", b"candidate_limit", "max_concurrent_games", b"max_concurrent_games", "resumes", b"resumes", "sdk_name", b"sdk_name", "sdk_version", b"sdk_version", "wants", b"wants"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Hello: _TypeAlias = Hello  # noqa: Y015
+
+@_typing.final
+class Resume(_message.Message):
+    """Resume names a game that the bot still knows from a stream that it has lost."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    LAST_SEQUENCE_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    """The game."""
+    last_sequence: _builtins.int
+    """The number of the last event of it that the bot was told: those that follow are sent; 0: none."""
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.str = ...,
+        last_sequence: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["game_id", b"game_id", "last_sequence", b"last_sequence"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Resume: _TypeAlias = Resume  # noqa: Y015
 
 @_typing.final
 class Welcome(_message.Message):
@@ -213,22 +259,28 @@ class Welcome(_message.Message):
     SESSION_ID_FIELD_NUMBER: _builtins.int
     SERVER_VERSION_FIELD_NUMBER: _builtins.int
     MAX_CONCURRENT_GAMES_FIELD_NUMBER: _builtins.int
+    GONE_GAME_IDS_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Names the stream in the server's log."""
     server_version: _builtins.str
     """The version of the server."""
     max_concurrent_games: _builtins.int
     """How many games the bot is given at once at most; 1 or more, never more than it asked for."""
+    @_builtins.property
+    def gone_game_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The games named in Hello.resumes that are no longer on, or never were; the bot hears no more of them."""
+
     def __init__(
         self,
         *,
         session_id: _builtins.str = ...,
         server_version: _builtins.str = ...,
         max_concurrent_games: _builtins.int = ...,
+        gone_game_ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["max_concurrent_games", b"max_concurrent_games", "server_version", b"server_version", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["gone_game_ids", b"gone_game_ids", "max_concurrent_games", b"max_concurrent_games", "server_version", b"server_version", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -266,7 +318,7 @@ class GameUpdate(_message.Message):
 
     @_builtins.property
     def setup(self) -> Global___GameSetup:
-        """What is played, by whom and how; the first update of a game has it."""
+        """What is played, by whom and how; the first update of a game on a stream has it, unless Hello resumed the game."""
 
     def __init__(
         self,
@@ -352,6 +404,7 @@ class Option(_message.Message):
     TRUTH_FIELD_NUMBER: _builtins.int
     NUMBER_FIELD_NUMBER: _builtins.int
     WORD_FIELD_NUMBER: _builtins.int
+    NUMBERS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name, as in the rules."""
     truth: _builtins.bool
@@ -360,6 +413,10 @@ class Option(_message.Message):
     """A whole number."""
     word: _builtins.str
     """A word."""
+    @_builtins.property
+    def numbers(self) -> Global___NumberList:
+        """Whole numbers, such as one a deal."""
+
     def __init__(
         self,
         *,
@@ -367,16 +424,41 @@ class Option(_message.Message):
         truth: _builtins.bool = ...,
         number: _builtins.int = ...,
         word: _builtins.str = ...,
+        numbers: Global___NumberList | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["number", b"number", "truth", b"truth", "value", b"value", "word", b"word"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["number", b"number", "numbers", b"numbers", "truth", b"truth", "value", b"value", "word", b"word"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "number", b"number", "truth", b"truth", "value", b"value", "word", b"word"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "number", b"number", "numbers", b"numbers", "truth", b"truth", "value", b"value", "word", b"word"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_value: _TypeAlias = _typing.Literal["truth", "number", "word"]  # noqa: Y015
+    _WhichOneofReturnType_value: _TypeAlias = _typing.Literal["truth", "number", "word", "numbers"]  # noqa: Y015
     _WhichOneofArgType_value: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_value) -> _WhichOneofReturnType_value | None: ...
 
 Global___Option: _TypeAlias = Option  # noqa: Y015
+
+@_typing.final
+class NumberList(_message.Message):
+    """NumberList is a list of whole numbers, for where a plain repeated field will not do."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBERS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def numbers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The numbers."""
+
+    def __init__(
+        self,
+        *,
+        numbers: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["numbers", b"numbers"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NumberList: _TypeAlias = NumberList  # noqa: Y015
 
 @_typing.final
 class TimeControl(_message.Message):
@@ -530,7 +612,7 @@ class Answer(_message.Message):
     @_builtins.property
     def moves(self) -> _containers.RepeatedCompositeFieldContainer[_move_pb2.Move]:
         """The moves, played in order within the turn until a refusal, a card the bot has not seen yet, or another seat's
-        decision. What was played stands; what is left over is dropped. At least one.
+        decision. What was played stands; what is left over is dropped, and so is what follows the 100th. At least one.
         """
 
     def __init__(
@@ -547,6 +629,98 @@ class Answer(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Answer: _TypeAlias = Answer  # noqa: Y015
+
+@_typing.final
+class Probe(_message.Message):
+    """Probe asks whether moves are legal. Nothing changes by it: no attempt is used up, no clock stops, nobody else hears of
+    it.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    DECISION_ID_FIELD_NUMBER: _builtins.int
+    MOVES_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    """The game."""
+    decision_id: _builtins.str
+    """The decision, as it was named; it has to be open."""
+    @_builtins.property
+    def moves(self) -> _containers.RepeatedCompositeFieldContainer[_move_pb2.Move]:
+        """The moves, each judged as if it were the first of an answer. Up to 256 a decision, over all its probes."""
+
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.str = ...,
+        decision_id: _builtins.str = ...,
+        moves: _abc.Iterable[_move_pb2.Move] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision_id", b"decision_id", "game_id", b"game_id", "moves", b"moves"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Probe: _TypeAlias = Probe  # noqa: Y015
+
+@_typing.final
+class ProbeResult(_message.Message):
+    """ProbeResult says whether probed moves are legal; only the seat that asked is told."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    DECISION_ID_FIELD_NUMBER: _builtins.int
+    JUDGEMENTS_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.str
+    """The game."""
+    decision_id: _builtins.str
+    """The decision, as the probe named it."""
+    @_builtins.property
+    def judgements(self) -> _containers.RepeatedCompositeFieldContainer[Global___Judgement]:
+        """One judgement a move, in the order of the moves; STALE_DECISION or TOO_MANY_PROBES stands last and for all the moves
+        that follow.
+        """
+
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.str = ...,
+        decision_id: _builtins.str = ...,
+        judgements: _abc.Iterable[Global___Judgement] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision_id", b"decision_id", "game_id", b"game_id", "judgements", b"judgements"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProbeResult: _TypeAlias = ProbeResult  # noqa: Y015
+
+@_typing.final
+class Judgement(_message.Message):
+    """Judgement says whether a move is legal."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REJECTION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def rejection(self) -> _error_pb2.Rejection:
+        """Why the move would be refused; absent: it is legal."""
+
+    def __init__(
+        self,
+        *,
+        rejection: _error_pb2.Rejection | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["rejection", b"rejection"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["rejection", b"rejection"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Judgement: _TypeAlias = Judgement  # noqa: Y015
 
 @_typing.final
 class MoveRejected(_message.Message):

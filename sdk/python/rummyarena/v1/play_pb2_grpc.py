@@ -49,14 +49,16 @@ class PlayServiceServicer(object):
     def Play(self, request_iterator, context):
         """Play carries all games of one bot instance, in both directions in batches: a message may hold many games, and order
         holds within a game only. The metadata carry "authorization: Bearer TOKEN"; a token belongs to one instance, and a
-        second stream with it replaces the first.
+        second stream with it replaces the first. A bot that has lost its stream may come back with a new one: its games are
+        on, and their open decisions are sent again under the same ids, while their clocks have run on.
 
         | bot sends           | allowed when                           | leads to                                          |
         |---------------------|----------------------------------------|---------------------------------------------------|
-        | Hello               | first, once                            | Welcome                                           |
+        | Hello               | first, once                            | Welcome, then updates of the games that are on    |
         | Answer              | that decision is open in that game     | GameUpdate when the bot has something to decide   |
         |                     |                                        | or the game is over, or MoveRejected              |
         | Answer              | that decision is closed or unknown     | MoveRejected STALE_DECISION; nothing changes      |
+        | Probe               | any time after Hello                   | ProbeResult; nothing changes                      |
         | Drain or half-close | any time after Hello                   | no new games; the stream ends when the last is    |
         |                     |                                        | over                                              |
 
@@ -70,6 +72,7 @@ class PlayServiceServicer(object):
         |                     |                                        | decision comes in a GameUpdate                    |
         | MoveRejected        | attempts_left = 0                      | owes nothing: the fallback is played, or the      |
         |                     |                                        | decision was stale                                |
+        | ProbeResult         | after a Probe                          | owes what it owed before                          |
         | GoingAway           | the server starts no more games        | plays on until the stream ends                    |
 
         The stream ends early only for misuse: UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message),

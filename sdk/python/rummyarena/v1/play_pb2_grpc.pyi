@@ -36,14 +36,16 @@ class PlayServiceStub:
     Play: _grpc.StreamStreamMultiCallable[_play_pb2.PlayRequest, _play_pb2.PlayResponse]
     """Play carries all games of one bot instance, in both directions in batches: a message may hold many games, and order
     holds within a game only. The metadata carry "authorization: Bearer TOKEN"; a token belongs to one instance, and a
-    second stream with it replaces the first.
+    second stream with it replaces the first. A bot that has lost its stream may come back with a new one: its games are
+    on, and their open decisions are sent again under the same ids, while their clocks have run on.
 
     | bot sends           | allowed when                           | leads to                                          |
     |---------------------|----------------------------------------|---------------------------------------------------|
-    | Hello               | first, once                            | Welcome                                           |
+    | Hello               | first, once                            | Welcome, then updates of the games that are on    |
     | Answer              | that decision is open in that game     | GameUpdate when the bot has something to decide   |
     |                     |                                        | or the game is over, or MoveRejected              |
     | Answer              | that decision is closed or unknown     | MoveRejected STALE_DECISION; nothing changes      |
+    | Probe               | any time after Hello                   | ProbeResult; nothing changes                      |
     | Drain or half-close | any time after Hello                   | no new games; the stream ends when the last is    |
     |                     |                                        | over                                              |
 
@@ -57,6 +59,7 @@ class PlayServiceStub:
     |                     |                                        | decision comes in a GameUpdate                    |
     | MoveRejected        | attempts_left = 0                      | owes nothing: the fallback is played, or the      |
     |                     |                                        | decision was stale                                |
+    | ProbeResult         | after a Probe                          | owes what it owed before                          |
     | GoingAway           | the server starts no more games        | plays on until the stream ends                    |
 
     The stream ends early only for misuse: UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message),
@@ -72,14 +75,16 @@ class PlayServiceAsyncStub(PlayServiceStub):
     Play: _aio.StreamStreamMultiCallable[_play_pb2.PlayRequest, _play_pb2.PlayResponse]  # type: ignore[assignment]
     """Play carries all games of one bot instance, in both directions in batches: a message may hold many games, and order
     holds within a game only. The metadata carry "authorization: Bearer TOKEN"; a token belongs to one instance, and a
-    second stream with it replaces the first.
+    second stream with it replaces the first. A bot that has lost its stream may come back with a new one: its games are
+    on, and their open decisions are sent again under the same ids, while their clocks have run on.
 
     | bot sends           | allowed when                           | leads to                                          |
     |---------------------|----------------------------------------|---------------------------------------------------|
-    | Hello               | first, once                            | Welcome                                           |
+    | Hello               | first, once                            | Welcome, then updates of the games that are on    |
     | Answer              | that decision is open in that game     | GameUpdate when the bot has something to decide   |
     |                     |                                        | or the game is over, or MoveRejected              |
     | Answer              | that decision is closed or unknown     | MoveRejected STALE_DECISION; nothing changes      |
+    | Probe               | any time after Hello                   | ProbeResult; nothing changes                      |
     | Drain or half-close | any time after Hello                   | no new games; the stream ends when the last is    |
     |                     |                                        | over                                              |
 
@@ -93,6 +98,7 @@ class PlayServiceAsyncStub(PlayServiceStub):
     |                     |                                        | decision comes in a GameUpdate                    |
     | MoveRejected        | attempts_left = 0                      | owes nothing: the fallback is played, or the      |
     |                     |                                        | decision was stale                                |
+    | ProbeResult         | after a Probe                          | owes what it owed before                          |
     | GoingAway           | the server starts no more games        | plays on until the stream ends                    |
 
     The stream ends early only for misuse: UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message),
@@ -111,14 +117,16 @@ class PlayServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_play_pb2.PlayResponse], _abc.AsyncIterator[_play_pb2.PlayResponse]]:
         """Play carries all games of one bot instance, in both directions in batches: a message may hold many games, and order
         holds within a game only. The metadata carry "authorization: Bearer TOKEN"; a token belongs to one instance, and a
-        second stream with it replaces the first.
+        second stream with it replaces the first. A bot that has lost its stream may come back with a new one: its games are
+        on, and their open decisions are sent again under the same ids, while their clocks have run on.
 
         | bot sends           | allowed when                           | leads to                                          |
         |---------------------|----------------------------------------|---------------------------------------------------|
-        | Hello               | first, once                            | Welcome                                           |
+        | Hello               | first, once                            | Welcome, then updates of the games that are on    |
         | Answer              | that decision is open in that game     | GameUpdate when the bot has something to decide   |
         |                     |                                        | or the game is over, or MoveRejected              |
         | Answer              | that decision is closed or unknown     | MoveRejected STALE_DECISION; nothing changes      |
+        | Probe               | any time after Hello                   | ProbeResult; nothing changes                      |
         | Drain or half-close | any time after Hello                   | no new games; the stream ends when the last is    |
         |                     |                                        | over                                              |
 
@@ -132,6 +140,7 @@ class PlayServiceServicer(metaclass=_abc_1.ABCMeta):
         |                     |                                        | decision comes in a GameUpdate                    |
         | MoveRejected        | attempts_left = 0                      | owes nothing: the fallback is played, or the      |
         |                     |                                        | decision was stale                                |
+        | ProbeResult         | after a Probe                          | owes what it owed before                          |
         | GoingAway           | the server starts no more games        | plays on until the stream ends                    |
 
         The stream ends early only for misuse: UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message),

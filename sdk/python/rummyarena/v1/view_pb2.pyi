@@ -118,6 +118,7 @@ class Public(_message.Message):
     RESULT_FIELD_NUMBER: _builtins.int
     OVER_FIELD_NUMBER: _builtins.int
     THAI_FIELD_NUMBER: _builtins.int
+    LIVERPOOL_FIELD_NUMBER: _builtins.int
     deal: _builtins.int
     """The number of the deal, from 1; 0 before the first deal."""
     dealer: _builtins.int
@@ -166,6 +167,10 @@ class Public(_message.Message):
     def thai(self) -> Global___ThaiFacts:
         """In the game thai."""
 
+    @_builtins.property
+    def liverpool(self) -> Global___LiverpoolFacts:
+        """In the game liverpool."""
+
     def __init__(
         self,
         *,
@@ -186,12 +191,13 @@ class Public(_message.Message):
         result: Global___DealResult | None = ...,
         over: _builtins.bool = ...,
         thai: Global___ThaiFacts | None = ...,
+        liverpool: Global___LiverpoolFacts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["facts", b"facts", "result", b"result", "thai", b"thai"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["facts", b"facts", "liverpool", b"liverpool", "result", b"result", "thai", b"thai"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["aside_count", b"aside_count", "deal", b"deal", "dealer", b"dealer", "direction", b"direction", "discards", b"discards", "facts", b"facts", "first", b"first", "hand_counts", b"hand_counts", "known", b"known", "melds", b"melds", "over", b"over", "phase", b"phase", "result", b"result", "stock_count", b"stock_count", "thai", b"thai", "totals", b"totals", "turn", b"turn", "turn_number", b"turn_number"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["aside_count", b"aside_count", "deal", b"deal", "dealer", b"dealer", "direction", b"direction", "discards", b"discards", "facts", b"facts", "first", b"first", "hand_counts", b"hand_counts", "known", b"known", "liverpool", b"liverpool", "melds", b"melds", "over", b"over", "phase", b"phase", "result", b"result", "stock_count", b"stock_count", "thai", b"thai", "totals", b"totals", "turn", b"turn", "turn_number", b"turn_number"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_facts: _TypeAlias = _typing.Literal["thai"]  # noqa: Y015
+    _WhichOneofReturnType_facts: _TypeAlias = _typing.Literal["thai", "liverpool"]  # noqa: Y015
     _WhichOneofArgType_facts: _TypeAlias = _typing.Literal["facts", b"facts"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_facts) -> _WhichOneofReturnType_facts | None: ...
 
@@ -209,7 +215,7 @@ class DiscardedCard(_message.Message):
     card: _card_pb2.Card.ValueType
     """The card."""
     seat: _builtins.int
-    """The seat that discarded it; absent: the card turned up at the deal."""
+    """The seat that discarded it; absent: the card turned up at the deal, or one whose discarder nobody remembers."""
     turn: _builtins.int
     """The number of the turn in which it was discarded, from 1; 0 for the card turned up."""
     def __init__(
@@ -429,6 +435,76 @@ class Penalty(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Penalty: _TypeAlias = Penalty  # noqa: Y015
+
+@_typing.final
+class LiverpoolFacts(_message.Message):
+    """LiverpoolFacts is what is public of a deal of liverpool beyond the common table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOWNS_FIELD_NUMBER: _builtins.int
+    BUYS_FIELD_NUMBER: _builtins.int
+    ASKED_FIELD_NUMBER: _builtins.int
+    JOKERS_OWED_FIELD_NUMBER: _builtins.int
+    RESHUFFLES_FIELD_NUMBER: _builtins.int
+    jokers_owed: _builtins.int
+    """How many jokers the seat on turn still has to lay off before it may discard; from 0."""
+    reshuffles: _builtins.int
+    """How often the discard pile became the stock in this deal."""
+    @_builtins.property
+    def downs(self) -> _containers.RepeatedCompositeFieldContainer[Global___GoneDown]:
+        """The seats that are down, in the order of seats; a seat not named is not down."""
+
+    @_builtins.property
+    def buys(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """How often each seat has bought in this deal, from 0, in the order of seats."""
+
+    @_builtins.property
+    def asked(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seats that the open window asks, nearest after the seat on turn first; empty: no window is open."""
+
+    def __init__(
+        self,
+        *,
+        downs: _abc.Iterable[Global___GoneDown] | None = ...,
+        buys: _abc.Iterable[_builtins.int] | None = ...,
+        asked: _abc.Iterable[_builtins.int] | None = ...,
+        jokers_owed: _builtins.int = ...,
+        reshuffles: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asked", b"asked", "buys", b"buys", "downs", b"downs", "jokers_owed", b"jokers_owed", "reshuffles", b"reshuffles"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LiverpoolFacts: _TypeAlias = LiverpoolFacts  # noqa: Y015
+
+@_typing.final
+class GoneDown(_message.Message):
+    """GoneDown is a seat of liverpool that has laid the contract of the deal."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEAT_FIELD_NUMBER: _builtins.int
+    TURN_FIELD_NUMBER: _builtins.int
+    seat: _builtins.int
+    """The seat."""
+    turn: _builtins.int
+    """The number of that turn, from 1; 0: a turn before the position from which the game began."""
+    def __init__(
+        self,
+        *,
+        seat: _builtins.int = ...,
+        turn: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["seat", b"seat", "turn", b"turn"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GoneDown: _TypeAlias = GoneDown  # noqa: Y015
 
 @_typing.final
 class Private(_message.Message):
