@@ -23,17 +23,30 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from rummyarena_rules.options import changed_options
+from rummyarena_rules.reading import shown
 from rummyarena_rules.registry import RULESETS
 
 NAME_LENGTH: Final = 64
-MOST_BOTS: Final = 64
+MOST_BOTS: Final = 1000
+MOST_BOTS_AT_LARGER_TABLES: Final = 64  # of more than two seats
 _SHOWN_LENGTH: Final = 80
+_DEEP: Final = 100  # open brackets that no sensible file has
+_LONG_NUMBER: Final = re.compile(r"[0-9_]{4000}")
 
 
 class ConfigError(Exception):
@@ -109,28 +122,41 @@ SomeSeconds: TypeAlias = Annotated[
 
 
 class BotSettings(BaseModel):
-    """A bot of a tournament; names are data, never a path or a key. `command`: the words that start it."""
+    """A bot of a tournament; names are data, never a path or a key.
+
+    `command`: the words that start it, none if it is `connected`: started elsewhere, by whom its token is given to.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     name: Name
-    command: Annotated[tuple[str, ...], BeforeValidator(_words), Allowed("a list of words or one text")]
+    command: Annotated[tuple[str, ...], BeforeValidator(_words), Allowed("a list of words or one text")] = ()
+    connected: Switch = False
     version: Annotated[str, BeforeValidator(_a_version), Allowed(f"a text of up to {NAME_LENGTH} characters")] = ""
+
+    @model_validator(mode="after")
+    def _is_started_somehow(self) -> Self:
+        if self.connected and self.command:
+            raise _refused("it has a command and is connected = true: leave out the one or the other")
+        if not self.connected and not self.command:
+            raise _refused("command is missing: write what starts it, or connected = true if it is started elsewhere")
+        return self
 
 
 class TournamentSettings(BaseModel):
     """What a tournament file says.
 
-    `cycles`: the deal groups in which each pair meets. `seed`: the public schedule seed. `secret`: 64 hex digits that
-    fix the event secret, so that the deals are foreseeable. `concurrency`: games at once. `start_seconds`: what a bot
-    may take to connect. `options`: those of the ruleset that differ from the defaults.
+    `seats`: if not said, the fewest that the ruleset is for. `cycles`: how often everybody meets everybody. `seed`: the
+    public schedule seed. `secret`: 64 hex digits that fix the event secret, so that the deals are foreseeable.
+    `concurrency`: games at once. `start_seconds`: what a bot may take to connect. `options`: those of the ruleset that
+    differ from the defaults.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     name: Name
     ruleset: Annotated[str, Allowed("the name of a ruleset: " + ", ".join(RULESETS))] = "thai"
-    seats: Annotated[int, Field(validate_default=True), Allowed("2")] = 2
+    seats: Annotated[int, Allowed("a whole number, from 2 to 8 as the ruleset allows")] = 2
     cycles: Annotated[int, Field(ge=1, le=1_000_000), Allowed("a whole number from 1 to 1000000")] = 1
     seed: Annotated[int, Field(ge=0, lt=2**63), Allowed("a whole number from 0 to 2^63 - 1")] = 0
     secret: Annotated[str | None, Field(repr=False), Allowed("a text of 64 hex digits")] = None
@@ -162,8 +188,20 @@ class TournamentSettings(BaseModel):
         How many games run at once and how long a bot may take to start bear on no result and are left out.
         """
         said = self.model_dump(mode="json", exclude={"secret", "deals", "concurrency", "start_seconds"})
+        for bot in said["bots"]:
+            if not bot["connected"]:
+                del bot["connected"]  # so that a tournament of an older version is still the same one
         version = RULESETS[self.ruleset].version
         return said | {"rules_version": version, "deals": "shared" if self.shares_deals else "own"}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_seats(cls, said: object) -> object:
+        """Adds the seats that are not said, so that they are judged, stored and compared like those that are."""
+        if not isinstance(said, dict) or "seats" in said:
+            return said
+        ruleset = said.get("ruleset", cls.model_fields["ruleset"].default)
+        return said | {"seats": RULESETS[ruleset].seats.start} if ruleset in list(RULESETS) else said
 
     @field_validator("ruleset")
     @classmethod
@@ -175,12 +213,10 @@ class TournamentSettings(BaseModel):
 
     @field_validator("seats")
     @classmethod
-    def _can_be_scheduled(cls, seats: int, info: ValidationInfo) -> int:
-        if seats != 2:
-            raise _refused("tables of other than 2 seats are not scheduled yet; leave the key out or write 2")
+    def _fit_a_table(cls, seats: int, info: ValidationInfo) -> int:
         ruleset = info.data.get("ruleset")
-        if ruleset is not None and seats not in RULESETS[ruleset].seats:
-            raise _refused(f"{ruleset} is not for 2 seats, and other tables are not scheduled yet; choose thai")
+        if ruleset is not None and seats not in (allowed := RULESETS[ruleset].seats):
+            raise _refused(f"{ruleset} is for {allowed.start} to {allowed.stop - 1} seats")
         return seats
 
     @field_validator("secret")
@@ -222,16 +258,25 @@ class TournamentSettings(BaseModel):
 
     @field_validator("bots")
     @classmethod
-    def _are_enough_and_distinct(cls, bots: tuple[BotSettings, ...]) -> tuple[BotSettings, ...]:
+    def _are_enough_and_distinct(cls, bots: tuple[BotSettings, ...], info: ValidationInfo) -> tuple[BotSettings, ...]:
         if len(bots) < 2:
             raise _refused(f"a tournament needs at least 2 bots, here is {len(bots) or 'none'}; add a [[bots]] table")
-        if len(bots) > MOST_BOTS:
-            raise _refused(f"each bot runs as a process of its own, so {MOST_BOTS} is the most; here are {len(bots)}")
+        if len(bots) < (seats := info.data.get("seats", 2)):
+            raise _refused(_too_few_for_a_table(len(bots), seats, info.data.get("ruleset")))
+        most = MOST_BOTS if seats == 2 else MOST_BOTS_AT_LARGER_TABLES
+        if len(bots) > most:
+            raise _refused(f"at tables of {seats} seats {most} bots are the most; here are {len(bots)}")
         names = [bot.name for bot in bots]
         twice = [f"bots[{at}] {name!r}" for at, name in enumerate(names) if names.index(name) < at]
         if twice:
             raise _refused(f"each needs a name of its own; an earlier one has the name of {', '.join(twice)}")
         return bots
+
+
+def _too_few_for_a_table(bots: int, seats: int, ruleset: str | None) -> str:
+    smaller = ruleset is not None and bots in RULESETS[ruleset].seats
+    mend = "add [[bots]] tables" + (f" or write seats = {bots}" if smaller else "")
+    return f"a table of {seats} seats needs at least {seats} bots, here are {bots}; {mend}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +300,8 @@ def load(path: Path) -> TournamentFile:
     text = _read(path)
     try:
         raw = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # besides bad syntax: numbers too long and tables too deep to read
-        raise ConfigError(path, [f"this is not TOML: {error}"]) from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(path, [_unreadable(text, error)]) from None
     try:
         settings = TournamentSettings.model_validate(raw)
     except ValidationError as error:
@@ -272,6 +317,31 @@ def _read(path: Path) -> str:
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise ConfigError(path, [f"the tournament file cannot be read: {why}"]) from None
+
+
+def _unreadable(text: str, error: ValueError | RecursionError) -> str:
+    """Says why a text is no TOML, or why it is more than can be read: numbers too long, lists and tables too deep."""
+    if isinstance(error, tomllib.TOMLDecodeError):
+        what, _, where = str(error).rpartition(" (at ")
+        return f"this is not TOML: {_cut(_printable(what))} (at {where}"
+    if isinstance(error, RecursionError):
+        at, why = _deep_line(text), "lists and tables stand too deep in one another"
+    else:
+        lines = enumerate(text.split("\n"), 1)
+        at = next((number for number, line in lines if _LONG_NUMBER.search(line)), 0)
+        why = "a number has too many digits to be read"
+    return f"line {at}: {why}" if at else why
+
+
+def _deep_line(text: str) -> int:
+    """Returns the first line, from 1, in which very many brackets are open; 0 if there is none."""
+    depth, number = 0, 1
+    for character in text:
+        depth += (character in "[{") - (character in "]}")
+        number += character == "\n"
+        if depth > _DEEP:
+            return number
+    return 0
 
 
 _Place: TypeAlias = tuple[int | str, ...]
@@ -327,19 +397,14 @@ def _sentence(detail: ErrorDetails) -> str:
 
 def _dotted(place: _Place) -> str:
     """Returns a place in a file in words such as bots[2].command."""
-    return "".join(f"[{one}]" if isinstance(one, int) else f".{_printable(one)}" for one in place).removeprefix(".")
+    words = (f"[{one}]" if isinstance(one, int) else f".{_cut(_printable(one))}" for one in place)
+    return "".join(words).removeprefix(".")
 
 
 def _shown(place: _Place, value: object) -> str:
     if place[0] == "secret" or isinstance(value, (dict, list, tuple)):  # secret, or too much to show
         return ""
-    return f" = {_cut(_toml(value))}"
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{_printable(value)}"' if isinstance(value, str) else _printable(str(value))
+    return f" = {shown(value) if isinstance(value, (str, int)) else value}"
 
 
 def _printable(text: str) -> str:
@@ -357,7 +422,7 @@ def _model(place: _Place) -> type[BaseModel]:
 
 def _allowed(place: _Place) -> str:
     if len(place) == 2 and place[0] == "bots":
-        return "a table with name, command and, if you like, version"
+        return "a table with name, command or connected, and, if you like, version"
     keys = [one for one in place if isinstance(one, str)]
     metadata = _model(place).model_fields[keys[1] if _model(place) is BotSettings else keys[0]].metadata
     return next(one.words for one in metadata if isinstance(one, Allowed))

@@ -21,7 +21,7 @@ from sqlalchemy.orm import Session
 from rummyarena_server.referee.record import GameRecord, from_json
 from rummyarena_server.store.database import open_engine
 from rummyarena_server.store.models import BOT, ENTRANT, GAME, SEAT, TOURNAMENT
-from rummyarena_server.store.records import game_record
+from rummyarena_server.store.records import record_text
 from tests.server.test_hosting import is_running
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -154,10 +154,10 @@ class Played:
 
 
 def games(folder: Path) -> list[Played]:
-    """Returns the games of the folder's only tournament, in the order of the schedule."""
+    """Returns the games of the folder's only tournament, in the order of the schedule; none if it is not open."""
     engine = open_engine(folder / DATABASE)
     with Session(engine) as session:
-        tournament_id = session.execute(select(TOURNAMENT.c.id)).scalar_one()
+        tournament_id = session.execute(select(TOURNAMENT.c.id)).scalar_one_or_none() or 0
         found = [_played(session, tournament_id, row) for row in session.execute(select(GAME)).all()]
     engine.dispose()
     return sorted(found, key=lambda game: game.index)
@@ -171,7 +171,7 @@ def _played(session: Session, tournament_id: int, row: Any) -> Played:
         .where(SEAT.c.game_id == row.id)
         .order_by(SEAT.c.seat)
     ).all()
-    record = game_record(session, tournament_id, row.schedule_index)
+    record = record_text(session, tournament_id, row.schedule_index)
     return Played(
         index=row.schedule_index,
         id=row.id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -100,7 +101,12 @@ BAD = {
     "cheats": PLAYS_WHAT_IT_MAY_NOT,
     "garbage": SENDS_GARBAGE,
 }
-NOT_FOUND = "not found"
+
+# It is a program of its own that removes itself: it can be started once, and not a second time.
+VANISHES = f"""#!{sys.executable}
+import os
+os.remove("vanishes")
+"""
 
 FORFEITS = {
     "breaks at its start": {"withdrawn"},
@@ -110,7 +116,7 @@ FORFEITS = {
     "is killed": {"exited", "withdrawn"},
     "cheats": {"faults"},
     "garbage": {"misuse"},
-    NOT_FOUND: {"withdrawn"},
+    "vanishes": {"withdrawn"},
 }
 
 
@@ -120,7 +126,9 @@ def event(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended]:
     folder = tmp_path_factory.mktemp("event")
     bots = {name: write_sample(folder, sample) for name, sample in GOOD.items()}
     bots |= {name: write_bot(folder, name.replace(" ", "_"), source) for name, source in BAD.items()}
-    write_tournament(folder, bots | {NOT_FOUND: ["./nowhere"]})
+    (folder / "vanishes").write_text(VANISHES)
+    (folder / "vanishes").chmod(0o755)
+    write_tournament(folder, bots | {"vanishes": ["./vanishes"]})
     return folder, play(folder)
 
 
@@ -154,9 +162,9 @@ def test_a_bot_that_exits_is_started_afresh(name: str, sentence: str, event: tup
 @pytest.mark.parametrize("name", ["breaks at its start", "ends at once"])
 def test_after_three_exits_without_a_finished_game_it_is_withdrawn(name: str, event: tuple[Path, Ended]) -> None:
     _, ended = event
-    *exits, withdrawal = [line for line in ended.err.splitlines() if line.startswith(f"{name} ")]
-    assert len(exits) == 3
-    assert withdrawal == f"{name} is withdrawn after 3 exits in a row"
+    lines = [line for line in ended.err.splitlines() if line.startswith(f"{name} ")]
+    assert [line.startswith(f"{name} exited with code") for line in lines[:4]] == [True, True, True, False]
+    assert lines[3] == f"{name} is withdrawn after 3 exits in a row"
 
 
 def test_the_games_of_the_others_are_those_of_an_event_without_it(event: tuple[Path, Ended], tmp_path: Path) -> None:
@@ -214,9 +222,10 @@ def test_a_bot_that_printed_nothing_has_no_log(event: tuple[Path, Ended]) -> Non
     assert list((folder / "rummyarena-logs").glob("ends_at_once-*")) == []
 
 
-def test_a_bot_that_cannot_be_found_is_told_with_its_path(event: tuple[Path, Ended]) -> None:
+def test_a_bot_that_cannot_be_found_any_more_is_told_with_its_path(event: tuple[Path, Ended]) -> None:
     folder, ended = event
-    assert f"there is no file {folder / 'nowhere'}; build it or correct the path" in ended.err
+    assert ended.err.count(f"there is no file {folder / 'vanishes'}; build it or correct the path") == 2
+    assert "vanishes is withdrawn after 3 exits in a row\n" in ended.err
 
 
 def test_no_bot_makes_the_server_show_a_traceback_of_its_own(event: tuple[Path, Ended]) -> None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import re
 import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.end_to_end.arena import (
     Ended,
+    arena,
     bots_left,
     bots_started,
     end_of,
@@ -18,6 +27,7 @@ from tests.end_to_end.arena import (
     write_sample,
     write_tournament,
 )
+from tests.end_to_end.torture import Ordeal, torture
 
 # `random_legal` but for this: after a few games it waits until there is a file `go`.
 WAITS = """
@@ -41,20 +51,19 @@ run(Waits())
 """
 
 
-def write_waiting(folder: Path) -> None:
+def write_waiting(folder: Path, **changes: Any) -> None:
     """Writes the tournament `friday` of bots that wait in the middle of it."""
     waits = write_bot(folder, "waits", WAITS)
     bots = {"first": write_sample(folder, "first_candidate"), "random": waits, "also random": waits}
-    write_tournament(folder, bots, cycles=2)
+    write_tournament(folder, bots, cycles=2, **changes)
 
 
-def break_off(folder: Path, number: signal.Signals) -> Ended:
-    """Sends the server a signal in the middle of its tournament."""
+@contextmanager
+def in_the_middle(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Runs the tournament up to where its bots wait."""
     with started(folder, "tournament", "run", "tournament.toml") as server:
         eventually(lambda: (folder / "waiting").exists())
-        assert len(bots_left(folder)) == 3
-        server.send_signal(number)
-        return end_of(server)
+        yield server
 
 
 def assert_goes_on_to(friday: tuple[Path, Ended], folder: Path) -> None:
@@ -69,16 +78,41 @@ def assert_goes_on_to(friday: tuple[Path, Ended], folder: Path) -> None:
     assert ended.table == before.table
     assert [game.game_text for game in games(folder)] == [game.game_text for game in games(uninterrupted)]
     assert [game for game in games(folder) if game.index in {one.index for one in recorded}] == recorded
-    assert len(bots_started(folder)) == 6
 
 
-def test_ctrl_c_ends_with_a_sentence_and_the_rest_is_played_later(friday: tuple[Path, Ended], tmp_path: Path) -> None:
-    write_waiting(tmp_path)
-
-    ended = break_off(tmp_path, signal.SIGINT)
+def test_after_ctrl_c_the_games_that_have_begun_are_finished_and_the_rest_is_played_later(
+    friday: tuple[Path, Ended], tmp_path: Path
+) -> None:
+    write_waiting(tmp_path, concurrency=1)
+    with in_the_middle(tmp_path) as server:
+        begun = len(games(tmp_path)) + 1
+        server.send_signal(signal.SIGINT)
+        assert server.stderr is not None
+        assert "Ctrl-C again stops now" in server.stderr.readline()
+        (tmp_path / "go").touch()
+        ended = end_of(server)
 
     assert ended.status == 130
-    assert ended.err == "Interrupted. What was recorded is kept; run the same command again to go on.\n"
+    assert "run the same command again to go on" in ended.err
+    assert len(games(tmp_path)) == begun
+    assert bots_left(tmp_path) == []
+    assert_goes_on_to(friday, tmp_path)
+
+
+def test_after_a_second_ctrl_c_nothing_is_finished_and_the_rest_is_played_later(
+    friday: tuple[Path, Ended], tmp_path: Path
+) -> None:
+    write_waiting(tmp_path, concurrency=1)
+    with in_the_middle(tmp_path) as server:
+        finished = len(games(tmp_path))
+        server.send_signal(signal.SIGINT)
+        assert server.stderr is not None
+        assert "Ctrl-C again stops now" in server.stderr.readline()
+        server.send_signal(signal.SIGINT)
+        ended = end_of(server)
+
+    assert ended.status == 130
+    assert len(games(tmp_path)) == finished
     assert bots_left(tmp_path) == []
     assert_goes_on_to(friday, tmp_path)
 
@@ -86,8 +120,37 @@ def test_ctrl_c_ends_with_a_sentence_and_the_rest_is_played_later(friday: tuple[
 def test_after_a_kill_no_bot_lives_on_and_the_rest_is_played_later(friday: tuple[Path, Ended], tmp_path: Path) -> None:
     write_waiting(tmp_path)
 
-    ended = break_off(tmp_path, signal.SIGKILL)
+    with in_the_middle(tmp_path) as server:
+        server.kill()
+        ended = end_of(server)
 
     assert ended.status == -signal.SIGKILL
     eventually(lambda: bots_left(tmp_path) == [])
     assert_goes_on_to(friday, tmp_path)
+
+
+def test_a_second_run_is_refused_at_once_and_the_first_not_disturbed(
+    friday: tuple[Path, Ended], tmp_path: Path
+) -> None:
+    write_waiting(tmp_path)
+    with in_the_middle(tmp_path) as first:
+        bots = bots_started(tmp_path)
+
+        second = arena(tmp_path, "tournament", "run", "tournament.toml")
+
+        assert second.status == 1
+        assert re.fullmatch(
+            f"rummyarena: the tournament 'Friday' is being played by process {first.pid} already; .*\n", second.err
+        )
+        assert bots_started(tmp_path) == bots
+        (tmp_path / "go").touch()
+        ended = end_of(first)
+    uninterrupted, before = friday
+    assert (ended.status, ended.err, ended.table) == (0, "", before.table)
+    assert [game.game_text for game in games(tmp_path)] == [game.game_text for game in games(uninterrupted)]
+
+
+@pytest.mark.parametrize("deals", ["shared", "own"])
+def test_killed_at_random_instants_it_goes_on_as_if_nothing_had_happened(deals: str, tmp_path: Path) -> None:
+    # The long version is `scripts/torture resume`; what must hold stands in `torture`.
+    torture(tmp_path, Ordeal(cycles=3, kills=3, deals=deals, draws=random.Random(deals), tell=print))

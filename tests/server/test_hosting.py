@@ -373,8 +373,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (("greedo",), 'there is no program "greedo" in PATH (/usr/bin:/bin); install it or write its full path'),
-        (("text",), 'there is no program "text" in PATH (/usr/bin:/bin); write "./text" for the file in {folder}'),
+        (("greedo",), 'there is no program "greedo" in PATH; install it or write its full path'),
+        (("text",), 'there is no program "text" in PATH; write "./text" for the file in {folder}'),
         (("./greedy",), "there is no file {folder}/greedy; build it or correct the path"),
         (("/nowhere/greedy",), "there is no file /nowhere/greedy; build it or correct the path"),
         (("./text/greedy",), "there is no file {folder}/text/greedy; build it or correct the path"),
@@ -400,7 +400,7 @@ async def test_a_command_that_does_not_start_is_explained(
     failure = refusal(host, BotCommand("greedy", words, folder))
 
     expected = f'The bot "greedy" cannot be started: {reason.format(folder=folder)}.'
-    assert failure == StartFailure(expected, is_ours=False)
+    assert (failure.sentence, failure.is_ours) == (expected, False)
 
 
 async def test_a_directory_that_is_missing_is_explained(host: Host, tmp_path: Path) -> None:

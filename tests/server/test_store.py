@@ -24,6 +24,7 @@ from sqlalchemy.orm import Session
 import rummyarena_server
 from rummyarena_server.store.database import open_engine, writing
 from rummyarena_server.store.errors import StoreError, StoreUnavailable
+from rummyarena_server.store.lock import FileLock, Holder
 from rummyarena_server.store.models import BOT, SEAT, Table
 from rummyarena_server.store.records import (
     find_tournament,
@@ -35,6 +36,9 @@ from rummyarena_server.store.records import (
 from rummyarena_server.store.results import StoredTournament
 from rummyarena_server.store.store import Store, open_store
 from tests.server.results import NOW, plan, result
+
+FIRST_VERSION = Path(__file__).parent / "first_version.sql"
+"""A database as the first version of the tables had it, with a tournament in it, as text."""
 
 
 @pytest.fixture
@@ -116,6 +120,13 @@ def test_two_processes_may_make_a_database_at_once(path: Path) -> None:
         ("sqlite://", "a database in memory would forget all results"),
         ("sqlite:///:memory:", "a database in memory would forget all results"),
         ("nowhere/arena.db", "there is no folder nowhere; make it or name another file"),
+        ("sqlite:///arena.db?mode=ro", "a URL with a question mark is not supported; write sqlite:/// and the path"),
+        ("sqlite:///file:arena.db?mode=ro&uri=true", "a URL with a question mark is not supported"),
+        ("sqlite:///arena.db?password=password", "a URL with a question mark is not supported"),
+        (300 * "x", "name too long; name another file"),
+        ("sqlite:///" + 300 * "x", "name too long; name another file"),
+        (300 * "x" + "/arena.db", "name too long; name another file"),
+        ("arena\0.db", r"'arena\\x00.db': no file has a null character"),
     ],
 )
 def test_what_is_no_place_for_a_database_is_refused(url: str, sentence: str) -> None:
@@ -163,10 +174,29 @@ def test_a_damaged_database_is_refused(path: Path) -> None:
         open_engine(path)
 
 
-def test_a_new_database_that_can_only_be_read_is_refused(path: Path) -> None:
+def test_who_only_reads_makes_no_database(path: Path) -> None:
+    with pytest.raises(StoreError, match="nothing has been played there yet; name the file that was played with"):
+        open_store(path, must_exist=True)
+    assert not path.exists()
     path.touch()
-    with pytest.raises(StoreUnavailable, match="it can only be read; make the file and its folder writable"):
-        open_engine(f"sqlite:///file:{path}?mode=ro&uri=true")
+    with pytest.raises(StoreError, match="nothing has been played there yet"):
+        open_store(path, must_exist=True)
+    assert path.read_bytes() == b""
+
+
+def test_who_only_reads_opens_what_is_there(path: Path) -> None:
+    open_engine(path).dispose()
+    open_store(path, must_exist=True).close()
+
+
+def test_tables_of_an_older_version_are_brought_up_to_date(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as old:
+        old.executescript(FIRST_VERSION.read_text())
+    engine = open_engine(path, must_exist=True)
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Table.metadata) == []
+        assert connection.scalar(text("SELECT name FROM tournament")) == "Friday"
+    engine.dispose()
 
 
 def test_a_database_that_another_process_locks_is_refused_for_now(path: Path) -> None:
@@ -293,9 +323,16 @@ async def test_a_full_disk_loses_nothing(path: Path) -> None:
 async def test_a_database_that_can_only_be_read_shows_what_is_in_it(store: Store, path: Path) -> None:
     tournament = await opened(store)
     await store.write(record_game, tournament.id, result(0), NOW)
-    looking = open_store(f"sqlite:///file:{path}?mode=ro&uri=true")
+    engine = open_engine(path)
+    engine.dispose()  # the next connections are new ones
+
+    @event.listens_for(engine, "connect")
+    def protect(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute("PRAGMA query_only = ON")  # what SQLite says then is what it says of a protected file
+
+    looking = Store(engine)
     assert await looking.read(recorded_indices, tournament.id) == (range(1),)
-    with pytest.raises(StoreUnavailable, match="it can only be read"):
+    with pytest.raises(StoreUnavailable, match="it can only be read; make the file and its folder writable"):
         await looking.write(record_game, tournament.id, result(1), NOW)
     looking.close()
 
@@ -381,3 +418,82 @@ async def test_a_killed_process_leaves_whole_games_only(store: Store, path: Path
     assert await store.write(record_game, tournament.id, result(0), NOW) is not commit
     assert await store.read(lambda session: session.scalar(text("PRAGMA integrity_check"))) == "ok"
     assert await store.read(lambda session: session.scalar(text("SELECT count(*) FROM seat"))) == 2
+
+
+# --- the right to play -----------------------------------------------------------------------------------------------
+
+
+def taken(store: Store, tournament_id: int) -> FileLock:
+    lock = store.claim(tournament_id)
+    assert isinstance(lock, FileLock), lock
+    return lock
+
+
+def test_one_plays_a_tournament_at_a_time(store: Store, path: Path) -> None:
+    other = open_store(path.parent / "." / path.name)
+    with taken(store, 1):
+        assert other.claim(1) == Holder(os.getpid())
+        with taken(other, 2):
+            assert store.claim(2) == Holder(os.getpid())
+    with taken(other, 1):
+        assert store.claim(1) == Holder(os.getpid())
+    other.close()
+
+
+def test_nothing_is_left_beside_the_database(store: Store, path: Path) -> None:
+    before = sorted(path.parent.iterdir())
+    with taken(store, 1):
+        assert path.with_name("arena.db-playing-1") in path.parent.iterdir()
+    assert sorted(path.parent.iterdir()) == before
+
+
+def test_a_lock_that_cannot_be_made_says_why(store: Store, path: Path) -> None:
+    path.with_name("arena.db-playing-1").mkdir()
+    with pytest.raises(StoreUnavailable, match=r"arena.db-playing-1, which marks .* is a directory; make its folder"):
+        store.claim(1)
+
+
+_PLAY = """
+from rummyarena_server.store.store import open_store
+with open_store(path).claim(1):
+    print("playing", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_right_ends_with_its_process(store: Store, path: Path, number: signal.Signals) -> None:
+    player = start(_PLAY, path)
+    go(player)
+    assert player.stdout is not None
+    assert player.stdout.readline() == "playing\n"
+    assert store.claim(1) == Holder(player.pid)
+
+    player.send_signal(number)
+    player.communicate(timeout=60)
+
+    with taken(store, 1):
+        pass
+
+
+_COUNT = """
+import time
+from rummyarena_server.store.lock import FileLock, take
+won = 0
+while won < 200:
+    lock = take(path)
+    if isinstance(lock, FileLock):
+        with lock:
+            inside = path.with_name("inside")
+            inside.touch(exist_ok=False)  # fails if two are inside
+            inside.unlink()
+            won += 1
+print("won", flush=True)
+"""
+
+
+def test_two_processes_never_have_the_right_at_once(tmp_path: Path) -> None:
+    players = [start(_COUNT, tmp_path / "lock") for _ in range(3)]
+    for player in players:
+        go(player)
+    assert [player.communicate(timeout=60)[0] for player in players] == ["won\n"] * 3

@@ -22,9 +22,9 @@ from rummyarena_server.store.errors import StoreError
 from rummyarena_server.store.records import (
     find_tournament,
     finish_tournament,
-    game_record,
     open_tournament,
     record_game,
+    record_text,
     recorded_indices,
 )
 from rummyarena_server.store.results import (
@@ -201,7 +201,7 @@ def test_the_record_comes_back_as_it_was(session: Session) -> None:
     tournament = opened(session)
     record = GameRecordText(format=3, text='{"moves":["draw","discard 4\u2665"]}' * 500)
     record_game(session, tournament, result(4, record=record), NOW)
-    assert game_record(session, tournament, 4) == record
+    assert record_text(session, tournament, 4) == record
     assert session.execute(text("SELECT length(content) FROM record")).scalar_one() < len(record.text) / 10
 
 
@@ -210,7 +210,7 @@ def test_a_damaged_record_is_said_so(session: Session) -> None:
     record_game(session, tournament, result(4), NOW)
     session.execute(text("UPDATE record SET content = x'00'"))
     with pytest.raises(StoreError, match="the record of game 4 is damaged"):
-        game_record(session, tournament, 4)
+        record_text(session, tournament, 4)
 
 
 def test_a_game_that_was_not_played_has_no_record(session: Session) -> None:
@@ -218,8 +218,8 @@ def test_a_game_that_was_not_played_has_no_record(session: Session) -> None:
     withdrawn = tuple(SeatResult(entrant=one, rank=one + 1, forfeit="withdrawn" if one else None) for one in (0, 1))
     nothing: dict[str, Any] = {"record": None, "deals": 0, "counted_deals": 0, "started_at": None, "finished_at": None}
     assert record_game(session, tournament, result(0, seats=withdrawn, status="unplayed", **nothing), NOW)
-    assert game_record(session, tournament, 0) is None
-    assert game_record(session, tournament, 1) is None
+    assert record_text(session, tournament, 0) is None
+    assert record_text(session, tournament, 1) is None
 
 
 @given(st.sets(st.integers(0, 30)), st.randoms(use_true_random=False))
@@ -289,6 +289,18 @@ def test_at_a_table_of_three_the_score_is_the_share_of_opponents_beaten(session:
         ("Cid", 0.75, -180.0),
     ]
     assert [(one.wins, one.draws, one.losses) for one in found] == [(3, 0, 0), (0, 0, 3), (0, 0, 3)]
+
+
+def test_where_the_lowest_total_wins_a_lower_total_is_ahead(session: Session) -> None:
+    tournament = opened(session, plan("Ann", "Bob", configuration={"ruleset": "liverpool"}))
+    for rotation, table in enumerate([(0, 1), (1, 0)]):
+        points = {0: (1, 30), 1: (2, 90)}
+        seats = tuple(SeatResult(entrant=one, rank=points[one][0], points=points[one][1]) for one in table)
+        record_game(session, tournament, result(rotation, group=0, rotation=rotation, seats=seats), NOW)
+    assert [(one.name, one.points, one.difference) for one in standings(session, tournament)] == [
+        ("Ann", 60, 120.0),
+        ("Bob", 180, -120.0),
+    ]
 
 
 def test_only_complete_groups_count(session: Session) -> None:

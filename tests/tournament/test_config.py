@@ -104,6 +104,28 @@ def test_names_are_kept_in_one_normal_form(path: Path) -> None:
     assert read(path, f'name = "Friday"\n{bots}').settings.bots[0].name == "Am\u00e9lie, =1+1; DROP TABLE 'x' / .."
 
 
+@pytest.mark.parametrize(
+    ("lines", "seats"),
+    [
+        ("", 2),
+        ('ruleset = "thai"', 2),
+        ("seats = 4", 4),
+        ('ruleset = "liverpool"', 3),
+        ('ruleset = "liverpool"\nseats = 8', 8),
+    ],
+)
+def test_a_table_has_as_few_seats_as_the_ruleset_is_for_unless_it_is_said(path: Path, lines: str, seats: int) -> None:
+    others = "".join(f'[[bots]]\nname = "bot {number}"\ncommand = "x"\n' for number in range(6))
+    settings = read(path, with_line(lines) + others).settings
+    assert settings.seats == settings.configuration()["seats"] == seats
+
+
+@pytest.mark.parametrize(("line", "allowed"), [("seats = 2", "3 to 8"), ("seats = 9", "3 to 8")])
+def test_seats_that_the_ruleset_is_not_for_are_refused(path: Path, line: str, allowed: str) -> None:
+    found = problems(path, with_line(f'ruleset = "liverpool"\n{line}'))
+    assert found == [f"line 3: {line}: liverpool is for {allowed} seats"]
+
+
 def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + LEAST.replace("\n", "\r\n").encode())
     assert load(path).settings.name == "Friday"
@@ -147,9 +169,9 @@ def test_the_secret_is_no_part_of_the_configuration(path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("seats = 3", "seats = 3: tables of other than 2 seats are not scheduled yet; leave the key out or write 2"),
-        ('seats = "2"', 'seats = "2": allowed is 2'),
-        ('ruleset = "liverpool"', "seats = 2: liverpool is not for 2 seats, and other tables are not scheduled yet"),
+        ("seats = 1", "seats = 1: thai is for 2 to 4 seats"),
+        ("seats = 5", "seats = 5: thai is for 2 to 4 seats"),
+        ('seats = "2"', 'seats = "2": allowed is a whole number, from 2 to 8 as the ruleset allows'),
         ("cycles = 0", "cycles = 0: allowed is a whole number from 1 to 1000000"),
         ("cycles = true", "cycles = true: allowed is a whole number from 1 to 1000000"),
         ("seed = -1", "seed = -1: allowed is a whole number from 0 to 2^63 - 1"),
@@ -166,8 +188,22 @@ def test_the_secret_is_no_part_of_the_configuration(path: Path) -> None:
         ("colour = 3", "there is no key colour: the keys are name, ruleset, seats,"),
         ("cycle = 3", "there is no key cycle: did you mean cycles?"),
         ("options = 3", "options = 3: allowed is a table of options"),
-        ("options.max_deal = 3", "options: there is no option 'max_deal': did you mean max_deals?"),
-        ("options.max_deals = -3", "options: option max_deals = -3: allowed is a whole number, 0 or more"),
+        ("options.max_deal = 3", 'options: there is no option "max_deal": did you mean max_deals?'),
+        ("options.max_deals = -3", "options: option max_deals = -3: allowed is a whole number from 0 to 1000"),
+        (
+            f"options.target_score = 1{'0' * 30}",
+            f"options: option target_score = 1{'0' * 30}: allowed is a whole number from 1 to 1000000",
+        ),
+        ("options.head_card = 1", "options: option head_card = 1: allowed is true or false"),
+        ("options.max_deals = true", "options: option max_deals = true: allowed is"),
+        (f"seed = 0x{'f' * 20_000}", "seed = a value too long to be shown: allowed is a whole number"),
+        (f'clock = "{"x" * 10_000}"', f'clock = "{"x" * 79}... (10002 characters): allowed is "on" or "off"'),
+        (f"{'x' * 10_000} = 1", f"there is no key {'x' * 80}... (10000 characters): the keys are"),
+        (r'"\u001b[31m" = 1', r"there is no key \x1b[31m: the keys are"),
+        (
+            f'options.head_card = "{"x" * 10_000}"',
+            f'options: option head_card = "{"x" * 79}... (10002 characters): all',
+        ),
     ],
 )
 def test_a_wrong_key_or_value_is_named_with_what_is_allowed(path: Path, line: str, sentence: str) -> None:
@@ -223,12 +259,13 @@ def test_two_bots_of_one_name_are_refused_however_it_is_written(path: Path) -> N
         ("", "bots is missing: tables, each begun by [[bots]]"),
         ("bots = []", "bots: a tournament needs at least 2 bots, here is none; add a [[bots]] table"),
         ('bots = "x"', 'bots = "x": allowed is tables, each begun by [[bots]]'),
-        ("bots = [1, 2]", "bots[1] = 2: allowed is a table with name, command and, if you like, version"),
+        ("bots = [1, 2]", "bots[1] = 2: allowed is a table with name, command or connected, and, if you like, version"),
         ('bots = [{name = "x", command = []}]', "bots[0].command: it names no program to start"),
         ('bots = [{name = "x", command = 3}]', "bots[0].command = 3: allowed is a list of words, or one text"),
         ('bots = [{name = "x", command = "a \'b"}]', "it cannot be split into words: no closing quotation"),
         (r'bots = [{name = "x", command = ["a\u0000"]}]', "bots[0].command: a word holds a null character"),
-        ('bots = [{name = "x"}]', "bots[0].command is missing: a list of words or one text"),
+        ('bots = [{name = "x"}]', "bots[0]: command is missing: write what starts it, or connected = true"),
+        ('bots = [{name = "x", command = "x", connected = true}]', "bots[0]: it has a command and is connected = true"),
         ('bots = [{name = "x", comand = "y"}]', "there is no key bots[0].comand: did you mean command?"),
     ],
 )
@@ -237,15 +274,33 @@ def test_wrong_bots_are_refused(path: Path, bots: str, sentence: str) -> None:
     assert any(sentence in one for one in found)
 
 
-def test_more_bots_than_a_machine_bears_are_refused(path: Path) -> None:
-    bots = "".join(f'[[bots]]\nname = "bot {number}"\ncommand = "x"\n' for number in range(65))
-    assert any("64 is the most; here are 65" in one for one in problems(path, f'name = "Friday"\n{bots}'))
+@pytest.mark.parametrize(
+    ("line", "mend"),
+    [
+        ("seats = 3", "a table of 3 seats needs at least 3 bots, here are 2; add [[bots]] tables or write seats = 2"),
+        ('ruleset = "liverpool"', "a table of 3 seats needs at least 3 bots, here are 2; add [[bots]] tables"),
+        (
+            'ruleset = "liverpool"\nseats = 8',
+            "a table of 8 seats needs at least 8 bots, here are 2; add [[bots]] tables",
+        ),
+    ],
+)
+def test_fewer_bots_than_a_table_has_seats_are_refused(path: Path, line: str, mend: str) -> None:
+    (problem,) = problems(path, with_line(line))
+    assert problem.endswith(f"bots: {mend}")
+
+
+@pytest.mark.parametrize(("seats", "most"), [(2, 1000), (3, 64)])
+def test_more_bots_than_can_be_scheduled_are_refused(seats: int, most: int, path: Path) -> None:
+    bots = "".join(f'[[bots]]\nname = "bot {number}"\ncommand = "x"\n' for number in range(most + 1))
+    (problem,) = problems(path, f'name = "Friday"\nseats = {seats}\n{bots}')
+    assert problem.endswith(f"at tables of {seats} seats {most} bots are the most; here are {most + 1}")
 
 
 def test_all_mistakes_are_said_at_once_in_the_order_of_the_file(path: Path) -> None:
     text = """
 nam = "Friday"
-seats = 3
+seats = 9
 cycles = 0
 [[bots]]
 name = "first"
@@ -258,7 +313,7 @@ comand = "b"
 """
     assert [one.split(":")[0] for one in problems(path, text)] == [
         "name is missing",
-        *(f"line {number}" for number in (2, 3, 4, 8, 10, 11, 12)),
+        *(f"line {number}" for number in (2, 3, 4, 8, 11, 12)),
     ]
 
 
@@ -272,8 +327,13 @@ def test_lines_are_not_guessed_where_a_text_of_several_lines_could_deceive(path:
     [
         (b"name = 'a'\nname\n", "this is not TOML: Expected '=' after a key in a key/value pair (at line 2, column 5)"),
         (b"\xff", "this is not UTF-8 text: byte 0 is no part of a character"),
-        (b"a = " + b"[" * 10_000, "this is not TOML: "),
-        (b"a = " + b"1" * 10_000, "this is not TOML: "),
+        (b"name = 'a'\na = " + b"[" * 10_000, "line 2: lists and tables stand too deep in one another"),
+        (b"\n\na = " + b"[" * 10_000 + b"]" * 10_000, "line 3: lists and tables stand too deep in one another"),
+        (b"\na = " + b"1" * 10_000, "line 2: a number has too many digits to be read"),
+        (
+            b"a = {" + b"b" * 10_000 + b" = 1, " + b"b" * 10_000 + b" = 2}",
+            f"this is not TOML: Duplicate inline table key '{'b' * 52}... (10029 characters) (at line 1, column",
+        ),
         (b"", "name is missing: a text of 1 to 64 characters"),
     ],
 )

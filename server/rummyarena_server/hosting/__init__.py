@@ -13,7 +13,7 @@ trust in a process namespace of its own.
 
 from __future__ import annotations
 
-from rummyarena_server.hosting.commands import BotCommand, StartFailure
+from rummyarena_server.hosting.commands import BotCommand, StartFailure, obstacle
 from rummyarena_server.hosting.environment import bot_environment
 from rummyarena_server.hosting.exits import describe
 from rummyarena_server.hosting.output import visible
@@ -26,6 +26,7 @@ __all__ = [
     "StartFailure",
     "bot_environment",
     "describe",
+    "obstacle",
     "open_host",
     "visible",
 ]

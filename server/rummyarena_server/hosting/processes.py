@@ -20,6 +20,8 @@ from rummyarena_server.hosting.output import OutputLog, OutputLogs, drain, drain
 
 _LOGGER: Final = logging.getLogger(__name__)
 _DEATH_SECONDS: Final = 5.0
+_GROUP_SECONDS: Final = 0.5
+_LOOK_SECONDS: Final = 0.002  # between two looks
 
 
 class BotProcess:
@@ -98,6 +100,23 @@ class BotProcess:
         lifeline.release(self.pid)
         if self._process.poll() is None:
             _LOGGER.error("Process %d was killed but does not end; it may hang in a file system.", self.pid)
+        await self._until_group_is_gone()
+
+    async def _until_group_is_gone(self) -> None:
+        """Waits for the other killed processes, which take some milliseconds more to die where the machine is busy.
+
+        Not for long: dead ones that nobody reaps would stay in the group.
+        """
+        with trio.move_on_after(_GROUP_SECONDS, shield=True):
+            while self._is_group_there():  # noqa: ASYNC110 - no event tells of the death of others' children
+                await trio.sleep(_LOOK_SECONDS)
+
+    def _is_group_there(self) -> bool:
+        try:
+            os.killpg(self.pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
 
     def _close(self) -> None:
         drain_rest(self._pipe, self._log)
@@ -139,7 +158,7 @@ class Host:
             process = _popen(command, environment)
         except (OSError, ValueError) as error:  # ValueError: a NUL byte in a word, an = in the name of a variable
             log.close()
-            return explain(command, environment, error)
+            return explain(command, error)
         self._lifeline.watch(process.pid)
         bot = BotProcess(command, process, log)
         self._nursery.start_soon(bot.attend, self._lifeline)

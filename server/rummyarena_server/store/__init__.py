@@ -1,4 +1,5 @@
-"""Results in SQL: `models` are the tables, `records` what is done with them, `results` the values that go in and out.
+"""Results in SQL: `models` are the tables, `results` the values that go in and out.
 
-`store` opens a database for trio, `database` knows SQLite's ways. Nothing here knows how tournaments are played.
+`records` writes what is played, `history` and `standings` show it. `store` opens a database for trio, `database` knows
+SQLite's ways, `lock` has one process play a tournament at a time. Nothing here knows how tournaments are played.
 """

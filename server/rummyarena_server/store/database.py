@@ -6,6 +6,7 @@ import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any, Final
 
 from alembic import command
@@ -23,18 +24,24 @@ _LOCK_PAUSE_SECONDS: Final = 0.01
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 
-def open_engine(url: str | Path, lock_seconds: float = 5.0) -> Engine:
+def open_engine(url: str | Path, lock_seconds: float = 5.0, *, must_exist: bool = False) -> Engine:
     """Opens a database, makes it if there is none, and brings its tables up to date.
 
     `url`: a file's path, or `sqlite:///FILE`. `lock_seconds`: how long to wait for a lock that another process holds.
+    `must_exist`: for who only reads; a database that is not there, or has no tables, is not made but refused.
     Raises `StoreError` if the database cannot be used, `StoreUnavailable` among them if that may pass.
     """
     address = _address(url)
+    if must_exist and not Path(str(address.database)).exists():
+        raise _nothing_there(str(address.database))
     engine = _engine(address, lock_seconds)
     try:
         with translated(name_of(engine)):
             scripts = ScriptDirectory(str(_MIGRATIONS))
-            if _revision(engine, scripts) != scripts.get_current_head():
+            revision = _revision(engine, scripts)
+            if must_exist and revision is None:
+                raise _nothing_there(name_of(engine))
+            if revision != scripts.get_current_head():
                 _use_wal(engine, lock_seconds)
                 _migrate(engine)
     except BaseException:
@@ -46,6 +53,11 @@ def open_engine(url: str | Path, lock_seconds: float = 5.0) -> Engine:
 def name_of(engine: Engine) -> str:
     """Returns the database as its user named it."""
     return str(engine.url.database)
+
+
+def file_of(engine: Engine) -> Path:
+    """Returns the database's file, the same path whatever way it was named."""
+    return Path(name_of(engine)).resolve()
 
 
 def writing(engine: Engine) -> Engine:
@@ -67,8 +79,12 @@ def _address(url: str | Path) -> URL:
         )
     if address.database in (None, "", ":memory:"):
         raise StoreError("a database in memory would forget all results; write sqlite:/// and the path of a file")
-    if not address.query:
-        _check_path(Path(str(address.database)))
+    if address.query:
+        raise StoreError(
+            f"database {address.set(query={}).render_as_string()}: a URL with a question mark is not supported; write "
+            "sqlite:/// and the path of a file alone, or just the path if there is a question mark in it"
+        )
+    _check_path(Path(str(address.database)))
     return address
 
 
@@ -86,10 +102,26 @@ def _parsed(url: str) -> URL:
 
 
 def _check_path(path: Path) -> None:
-    if path.is_dir():
+    if "\0" in str(path):
+        raise StoreError(f"database {str(path)!r}: no file has a null character in its name; name another file")
+    if _is_folder(path):
         raise StoreError(f"database {path}: this is a folder; name a file in it")
-    if not path.parent.is_dir():
+    if not _is_folder(path.parent):
         raise StoreError(f"database {path}: there is no folder {path.parent}; make it or name another file")
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:  # the name is too long, or a folder is closed to us
+        why = (error.strerror or str(error)).lower()
+        raise StoreError(f"database {path}: {why}; name another file") from None
+
+
+def _nothing_there(path: str) -> StoreError:
+    return StoreError(f"database {path}: nothing has been played there yet; name the file that was played with")
 
 
 def _engine(address: URL, lock_seconds: float) -> Engine:

@@ -141,6 +141,20 @@ class Record(Table, table=True):
     content: bytes = Field(repr=False)
 
 
+class Attempt(Table, table=True):
+    """A game with deals of its own that was begun and is not recorded: in play, or abandoned, which reveals its seed.
+
+    `abandoned_at`: `None` while it may be in play; after a kill it stays so until the tournament is resumed.
+    """
+
+    tournament_id: int = Field(primary_key=True, foreign_key="tournament.id")
+    schedule_index: int = Field(primary_key=True, sa_type=BigInteger)
+    attempt: int = Field(primary_key=True)
+    seed: bytes = Field(repr=False)
+    started_at: datetime = Field(sa_type=UtcDateTime)
+    abandoned_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
+
+
 class Rating(Table, table=True):
     """The Elo of a bot in a variant: a cache that can be made again from the games."""
 
@@ -161,4 +175,5 @@ ENTRANT: Final = _TABLES["entrant"]
 GAME: Final = _TABLES["game"]
 SEAT: Final = _TABLES["seat"]
 RECORD: Final = _TABLES["record"]
+ATTEMPT: Final = _TABLES["attempt"]
 RATING: Final = _TABLES["rating"]

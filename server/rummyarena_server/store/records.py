@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import ColumnElement, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as insert_or_not
 from sqlalchemy.orm import Session
 
 from rummyarena_server.store.errors import StoreError
-from rummyarena_server.store.models import BOT, ENTRANT, GAME, RECORD, SEAT, TOURNAMENT
+from rummyarena_server.store.models import ATTEMPT, BOT, ENTRANT, GAME, RECORD, SEAT, TOURNAMENT
 from rummyarena_server.store.results import (
     EntrantPlan,
     GameRecordText,
@@ -104,6 +104,33 @@ def _said(value: object) -> str:
 # --- games -----------------------------------------------------------------------------------------------------------
 
 
+def begin_attempt(
+    session: Session, tournament_id: int, index: int, seed_of: Callable[[int], bytes], now: datetime
+) -> int:
+    """Notes that a game with deals of its own is about to be dealt and returns the number of this attempt, from 0.
+
+    `seed_of`: the game seed of an attempt. Earlier attempts at the game are abandoned.
+    """
+    abandon_attempts(session, tournament_id, now, index)
+    last = select(func.max(ATTEMPT.c.attempt)).where(*_attempts_at(tournament_id, index))
+    before = session.execute(last).scalar_one()
+    attempt = 0 if before is None else before + 1
+    key = {"tournament_id": tournament_id, "schedule_index": index, "attempt": attempt}
+    session.execute(insert(ATTEMPT).values(key | {"seed": seed_of(attempt), "started_at": now}))
+    return attempt
+
+
+def abandon_attempts(session: Session, tournament_id: int, now: datetime, index: int | None = None) -> None:
+    """Notes that nothing that was begun is in play any more, in a tournament or, with `index`, at one of its games."""
+    open_ones = (*_attempts_at(tournament_id, index), ATTEMPT.c.abandoned_at.is_(None))
+    session.execute(update(ATTEMPT).where(*open_ones).values(abandoned_at=now))
+
+
+def _attempts_at(tournament_id: int, index: int | None) -> tuple[ColumnElement[bool], ...]:
+    mine = ATTEMPT.c.tournament_id == tournament_id
+    return (mine,) if index is None else (mine, ATTEMPT.c.schedule_index == index)
+
+
 def record_game(session: Session, tournament_id: int, result: GameResult, now: datetime) -> bool:
     """Records a game; `False`, and nothing is changed, if its index is recorded already."""
     statement = (
@@ -116,6 +143,8 @@ def record_game(session: Session, tournament_id: int, result: GameResult, now: d
     if game_id is None:
         return False
     _add_seats(session, tournament_id, game_id, result)
+    recorded = (*_attempts_at(tournament_id, result.index), ATTEMPT.c.attempt == result.attempt)
+    session.execute(delete(ATTEMPT).where(*recorded))
     if result.record is not None:
         content = zlib.compress(result.record.text.encode())
         values = {"game_id": game_id, "format": result.record.format, "codec": _CODEC, "content": content}
@@ -133,7 +162,7 @@ def recorded_indices(session: Session, tournament_id: int) -> tuple[range, ...]:
     return tuple(range(least, most + 1) for least, most in found)
 
 
-def game_record(session: Session, tournament_id: int, index: int) -> GameRecordText | None:
+def record_text(session: Session, tournament_id: int, index: int) -> GameRecordText | None:
     """Returns the record of a game, `None` if it is not recorded or was not played; `StoreError` if it is damaged."""
     this = (GAME.c.tournament_id == tournament_id) & (GAME.c.schedule_index == index)
     row = session.execute(select(RECORD).join(GAME, GAME.c.id == RECORD.c.game_id).where(this)).one_or_none()

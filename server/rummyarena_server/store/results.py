@@ -142,12 +142,86 @@ class StoredTournament:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentSummary:
+    """What a tournament is and how far it has come.
+
+    `variant`: whose Elo its games count for. `recorded`: of so many `games` that it has in all. `shares_deals`: whether
+    the games of a deal group have one seed.
+    """
+
+    id: int
+    name: str
+    ruleset: str
+    variant: str
+    seats: int
+    shares_deals: bool
+    bots: tuple[EntrantPlan, ...]
+    status: TournamentStatus
+    recorded: int
+    games: int
+    opened_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatSummary:
+    """What a recorded game brought to one seat; see `SeatResult`."""
+
+    bot: str
+    version: str
+    rank: int
+    total: int
+    points: int
+    forfeit: SeatForfeit | None
+    faults: int
+    thinking: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameSummary:
+    """A recorded game without its moves; `seats` in the order of the seats. `id`: as its bots were told it."""
+
+    id: str
+    index: int
+    group: int
+    rotation: int
+    attempt: int
+    status: GameStatus
+    reason: str
+    deals: int
+    counted_deals: int
+    rated: bool
+    started_at: datetime | None
+    finished_at: datetime | None
+    seats: tuple[SeatSummary, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredGame:
+    """A game as it can be shown: its moves, or of one that was abandoned no more than its seed.
+
+    `status`: `unplayed` and `abandoned` games have no record, and these alone no `summary`. `may_be_shown`: whether
+    its cards may be seen: until every game on the same seed is recorded, neither `seed` nor `record` is for anybody.
+    """
+
+    id: str
+    tournament: str
+    index: int
+    status: Literal["finished", "unplayed", "abandoned"]
+    seed: bytes = field(repr=False)
+    may_be_shown: bool
+    summary: GameSummary | None
+    record: GameRecordText | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """What an entrant has done in a tournament, over its complete deal groups.
 
     `wins`: games in which it alone was first; `draws`: in which it shared the first place. `score`: for each rated game
     the share of its opponents that it beat, ties half. `deals`: those that count, `points` its own in them and
-    `difference` its own less the mean of its opponents'. `thinking`: microseconds.
+    `difference` its own less the mean of its opponents', turned round where the lowest total wins: more is better in
+    every game. `thinking`: microseconds.
     """
 
     number: int

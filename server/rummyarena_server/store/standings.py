@@ -13,7 +13,8 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, Subquery, case, delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from rummyarena_server.store.models import BOT, ENTRANT, GAME, RATING, SEAT
+from rummyarena_rules.registry import RULESETS
+from rummyarena_server.store.models import BOT, ENTRANT, GAME, RATING, SEAT, TOURNAMENT
 from rummyarena_server.store.results import BotRating, RatedGame, Standing, variant_text
 
 _ROWS_AT_ONCE: Final = 1000
@@ -25,7 +26,10 @@ def standings(session: Session, tournament_id: int) -> list[Standing]:
     Only deal groups whose games are all recorded count, so that a table before the end does not favour bots whose wins
     are quick.
     """
-    sums = {row["number"]: row for row in session.execute(_sums(tournament_id)).mappings()}
+    sums = {
+        row["number"]: row
+        for row in session.execute(_sums(tournament_id, _lowest_wins(session, tournament_id))).mappings()
+    }
     entrants = session.execute(
         select(ENTRANT.c.number, BOT.c.name, ENTRANT.c.version)
         .join(BOT, BOT.c.id == ENTRANT.c.bot_id)
@@ -87,8 +91,14 @@ def bot_names(session: Session) -> dict[int, str]:
 # --- queries ---------------------------------------------------------------------------------------------------------
 
 
-def _sums(tournament_id: int) -> Select[Any]:
+def _lowest_wins(session: Session, tournament_id: int) -> bool:
+    said = session.execute(select(TOURNAMENT.c.configuration).where(TOURNAMENT.c.id == tournament_id)).scalar_one()
+    return RULESETS[json.loads(said)["ruleset"]].lowest_wins
+
+
+def _sums(tournament_id: int, lowest_wins: bool) -> Select[Any]:
     """Returns the query for what stands behind each entrant's standing."""
+    sign = -1 if lowest_wins else 1
     seat = _compared_seats(tournament_id)
     first = seat.c.rank == 1
     beaten = (seat.c.beaten + seat.c.tied / 2.0) / seat.c.others
@@ -102,7 +112,7 @@ def _sums(tournament_id: int) -> Select[Any]:
             func.sum(case((seat.c.rated, beaten), else_=0.0)).label("score"),
             func.sum(seat.c.deals).label("deals"),
             func.sum(seat.c.points).label("points"),
-            func.sum(seat.c.points - seat.c.points_of_others).label("difference"),
+            func.sum(sign * (seat.c.points - seat.c.points_of_others)).label("difference"),
             _times(seat.c.forfeit.is_not(None)).label("forfeits"),
             func.sum(seat.c.faults).label("faults"),
             func.sum(seat.c.thinking).label("thinking"),

@@ -10,8 +10,9 @@ import trio
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from rummyarena_server.store.database import name_of, open_engine, writing
+from rummyarena_server.store.database import file_of, name_of, open_engine, writing
 from rummyarena_server.store.errors import translated
+from rummyarena_server.store.lock import FileLock, Holder, take
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -44,6 +45,14 @@ class Store:
         """Returns what the function returns from one state of the database; `StoreUnavailable` as for `write`."""
         return await trio.to_thread.run_sync(lambda: self._read(function, *args, **kwargs), limiter=self._readers)
 
+    def claim(self, tournament_id: int) -> FileLock | Holder:
+        """Takes the right to play a tournament, to be given back by leaving a block, or returns at once who has it.
+
+        The lock's file stands beside the database. `StoreUnavailable` if it cannot be made.
+        """
+        database = file_of(self._engine)
+        return take(database.with_name(f"{database.name}-playing-{tournament_id}"))
+
     def close(self) -> None:
         """Closes all connections."""
         self._engine.dispose()
@@ -57,6 +66,6 @@ class Store:
             return function(session, *args, **kwargs)
 
 
-def open_store(url: str | Path, lock_seconds: float = 5.0) -> Store:
+def open_store(url: str | Path, lock_seconds: float = 5.0, *, must_exist: bool = False) -> Store:
     """Opens a database as `open_engine` does."""
-    return Store(open_engine(url, lock_seconds))
+    return Store(open_engine(url, lock_seconds, must_exist=must_exist))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from rummyarena_rules.events import Seat
 from rummyarena_rules.options import changed_options
 from rummyarena_rules.registry import RULESETS
 from rummyarena_rules.ruleset import Ruleset
@@ -16,6 +18,7 @@ from rummyarena_server.store.results import (
     EntrantPlan,
     GameRecordText,
     GameResult,
+    SeatForfeit,
     SeatResult,
     StoredTournament,
     TournamentPlan,
@@ -48,14 +51,17 @@ class Event:
             game_id=f"{self.stored.id}.{game.index}.{attempt}",
             ruleset=self.ruleset,
             options=self.options,
-            seed=self._seed(game, attempt),
+            seed=self.seed(game, attempt),
             bots=tuple(SeatedBot(bot.name, bot.version) for bot in bots),
             time_control=self.time_control,
         )
 
-    def result(self, game: ScheduledGame, attempt: int, outcome: GameOutcome) -> GameResult:
-        """Returns what is stored of a game that was played."""
-        forfeits = {one.seat: one.reason for one in outcome.forfeits}
+    def result(
+        self, game: ScheduledGame, attempt: int, outcome: GameOutcome, withdrawn: Collection[Seat] = ()
+    ) -> GameResult:
+        """Returns what is stored of a game that was played; `withdrawn`: the seats whose bots were so before it."""
+        forfeits: dict[Seat, SeatForfeit] = {one.seat: one.reason for one in outcome.forfeits}
+        forfeits |= dict.fromkeys(withdrawn, "withdrawn")
         seats = tuple(
             SeatResult(
                 entrant=entrant,
@@ -80,21 +86,29 @@ class Event:
             record=GameRecordText(format=FORMAT, text=to_json(outcome.record)),
         )
 
-    def unplayed(self, game: ScheduledGame, withdrawn: frozenset[int]) -> GameResult:
-        """Returns what is stored of a game that was decided by the withdrawal of some entrants before it began."""
-        forfeited = [seat for seat, entrant in enumerate(game.table) if entrant in withdrawn]
+    def unplayed(self, game: ScheduledGame, attempt: int, forfeited: Collection[Seat]) -> GameResult:
+        """Returns what is stored of a game that was decided before it began, all bots but one at most being withdrawn.
+
+        `forfeited`: their seats.
+        """
         ranks = ranks_with_forfeits(len(game.table), forfeited, None)
         seats = tuple(
             SeatResult(entrant=entrant, rank=ranks[seat], forfeit="withdrawn" if seat in forfeited else None)
             for seat, entrant in enumerate(game.table)
         )
         return GameResult(
-            **self._common(game, 0),
+            **self._common(game, attempt),
             seats=seats,
             status="unplayed",
             reason="withdrawn",
             rated=len(forfeited) < len(seats),
         )
+
+    def seed(self, game: ScheduledGame, attempt: int) -> bytes:
+        """Returns the game seed of an attempt; the attempts at a game that shares its deals have the same."""
+        if self.settings.shares_deals:
+            return game_seed(self.stored.event_secret, game.group)
+        return game_seed(self.stored.event_secret, game.group, game.rotation, attempt)
 
     def _common(self, game: ScheduledGame, attempt: int) -> dict[str, Any]:
         return {
@@ -102,16 +116,11 @@ class Event:
             "group": game.group,
             "rotation": game.rotation,
             "attempt": attempt,
-            "seed": self._seed(game, attempt),
+            "seed": self.seed(game, attempt),
             "ruleset": self.ruleset.name,
             "rules_version": self.ruleset.version,
             "options": changed_options(self.options),
         }
-
-    def _seed(self, game: ScheduledGame, attempt: int) -> bytes:
-        if self.settings.shares_deals:
-            return game_seed(self.stored.event_secret, game.group)
-        return game_seed(self.stored.event_secret, game.group, game.rotation, attempt)
 
 
 def plan(settings: TournamentSettings, drawn_secret: bytes) -> TournamentPlan:

@@ -8,23 +8,34 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 import trio
 
+from rummyarena_rules.events import Seat
 from rummyarena_server.referee.clock import Deadlines
 from rummyarena_server.referee.game import Game
-from rummyarena_server.rpc.instances import Instance, Registry
+from rummyarena_server.referee.outcome import GameOutcome
+from rummyarena_server.referee.players import Player
 from rummyarena_server.store.errors import StoreError
-from rummyarena_server.store.records import finish_tournament, record_game, recorded_indices
+from rummyarena_server.store.lock import FileLock, Holder
+from rummyarena_server.store.records import (
+    abandon_attempts,
+    begin_attempt,
+    finish_tournament,
+    record_game,
+    recorded_indices,
+)
 from rummyarena_server.store.results import GameResult
 from rummyarena_server.store.store import Store
-from rummyarena_server.tournament.bots import EventBot
+from rummyarena_server.tournament.bots import EventBots, Report, Trouble
 from rummyarena_server.tournament.event import Event
 from rummyarena_server.tournament.ladder import rebuild_ratings
+from rummyarena_server.tournament.patience import PatientStore
 from rummyarena_server.tournament.schedule import ScheduledGame
 
 _LOGGER: Final = logging.getLogger(__name__)
@@ -44,115 +55,176 @@ class GameFailedError(Exception):
 
 
 class SecondRunnerError(Exception):
-    """A game was recorded by somebody else meanwhile; what is recorded stays as it is."""
+    """Another process plays the tournament; it is not disturbed."""
 
 
 class Runner:
-    """Plays what is left of an event."""
+    """Plays what is left of an event.
+
+    `on_progress` hears of each recorded game, `on_trouble` when the store cannot be written and when it can be again.
+    """
 
     def __init__(
         self,
         event: Event,
-        bots: Sequence[EventBot],
+        bots: EventBots,
         store: Store,
-        registry: Registry,
         deadlines: Deadlines,
         on_progress: Callable[[Progress], None],
+        on_trouble: Report,
     ) -> None:
         self._event = event
         self._bots = bots
         self._store = store
-        self._registry = registry
+        self._patient = PatientStore(store, lambda sentence: on_trouble(Trouble(event.settings.name, sentence)))
         self._deadlines = deadlines
         self._on_progress = on_progress
         self._places = trio.Semaphore(event.settings.concurrency)
+        self._starting = trio.CancelScope()
+        self._seating = trio.Lock()
         self._done: tuple[range, ...] = ()
         self._recorded = 0
         self._recorded_of_group: Counter[int] = Counter()
 
-    async def run(self) -> None:
-        """Plays every game that is not recorded yet, then rebuilds the ratings and closes the event."""
-        event = self._event
-        self._done = await self._store.read(recorded_indices, event.stored.id)
+    async def run(self) -> bool:
+        """Plays every game that is not recorded yet; returns whether all are, after `drain` some may not be.
+
+        Once they are, the ratings are made again and the event is closed. `SecondRunnerError`, before anything is
+        played, if another process plays the same event.
+        """
+        with self._claim():
+            await self._resume()
+            await self._play_games()
+            if self._recorded < len(self._event.schedule):
+                return False
+            await self._patient.write(rebuild_ratings, _now())
+            await self._patient.write(finish_tournament, self._event.stored.id, _now())
+            return True
+
+    def drain(self) -> None:
+        """Starts no more games: `run` returns once those that have begun are recorded, and the rest is for a resume."""
+        self._starting.cancel()
+
+    def _claim(self) -> FileLock:
+        lock = self._store.claim(self._event.stored.id)
+        if isinstance(lock, Holder):
+            who = "another process" if lock.process is None else f"process {lock.process}"
+            raise SecondRunnerError(
+                f"the tournament {self._event.settings.name!r} is being played by {who} already; wait until that has "
+                "ended, or stop it, and run this again"
+            )
+        return lock
+
+    async def _resume(self) -> None:
+        """Finds out what is recorded; what else was begun before is abandoned, for nobody plays it any more."""
+        self._done = await self._store.read(recorded_indices, self._event.stored.id)
         self._recorded = sum(map(len, self._done))
         self._report_progress()
+        if not self._event.settings.shares_deals:
+            await self._patient.write(abandon_attempts, self._event.stored.id, _now())
+
+    async def _play_games(self) -> None:
+        schedule = self._event.schedule
         async with trio.open_nursery() as nursery:
-            for game in event.schedule:
-                if not any(game.index in indices for indices in self._done):
+            with self._starting:
+                for index in _gaps(self._done, len(schedule)):
                     await self._places.acquire()
-                    await nursery.start(self._finish, game, await self._seats(game))
-        await self._store.write(rebuild_ratings, _now())
-        await self._store.write(finish_tournament, event.stored.id, _now())
+                    await nursery.start(self._finish, schedule.game(index))
 
-    async def _seats(self, game: ScheduledGame) -> list[Instance]:
-        """Waits for a free place at every bot of a table; none are given if one of the bots is withdrawn."""
-        bots = [self._bots[entrant] for entrant in game.table]
-        while not any(bot.is_withdrawn for bot in bots):
-            instances = [instance for bot in bots if (instance := bot.free_instance) is not None]
-            if len(instances) == len(bots):
-                return instances
-            await self._registry.changed()
-        return []
+    async def _finish(self, game: ScheduledGame, task_status: trio.TaskStatus[None]) -> None:
+        """Brings a game to its end, from its start again if we fail, which is booked on nobody.
 
-    async def _finish(
-        self, game: ScheduledGame, seated: Sequence[Instance], task_status: trio.TaskStatus[None]
-    ) -> None:
-        """Plays a game, or decides it unplayed, and records it; it has started once the places are taken."""
+        It has started once its bots are seated.
+        """
         try:
-            if seated:
-                await self._play(game, seated, task_status)
-            else:
-                task_status.started()
-                withdrawn = frozenset(bot.number for bot in self._bots if bot.is_withdrawn)
-                await self._record(self._event.unplayed(game, withdrawn))
+            for number in range(_MOST_TRIES):
+                async with self._seating:
+                    attempt, players = await self._seat(game, number)
+                if number == 0:
+                    task_status.started()
+                if await self._try(game, attempt, players):
+                    return
         finally:
             self._places.release()
-
-    async def _play(self, game: ScheduledGame, seated: Sequence[Instance], task_status: trio.TaskStatus[None]) -> None:
-        """Plays a game, from its start again if we fail, which is booked on nobody."""
-        for attempt in range(_MOST_TRIES):
-            try:
-                with Game(self._event.setup(game, attempt), seated, self._deadlines) as table:
-                    if attempt == 0:
-                        task_status.started()
-                    await self._play_to_end(game, attempt, table)
-            except Exception as error:
-                if isinstance(error, (StoreError, SecondRunnerError)):
-                    raise
-                _LOGGER.exception("Game %d failed by a fault of ours and is played again.", game.index)
-            else:
-                return
         raise GameFailedError(f"game {game.index} failed {_MOST_TRIES} times by a fault of ours; the log says why")
 
-    async def _play_to_end(self, game: ScheduledGame, attempt: int, table: Game) -> None:
-        started_at = _now()
-        outcome = await table.play()
-        record = replace(outcome.record, started_at=started_at, finished_at=_now())
-        result = self._event.result(game, attempt, replace(outcome, record=record))
-        await self._record(result)
-        if not outcome.forfeits:
-            for entrant in game.table:
-                self._bots[entrant].note_finished_game()
-        table.announce(outcome, reveal_seed=self._is_seed_played_out(game))
+    async def _try(self, game: ScheduledGame, attempt: int, players: Sequence[Player]) -> bool:
+        """Plays and records a game, beginning at once while its bots' places are free; returns whether we did well."""
+        try:
+            absent = self._bots.withdrawn_seats(game.table)
+            if not players:
+                await self._record(self._event.unplayed(game, attempt, absent))
+            else:
+                await self._play(game, attempt, players, absent)
+        except Exception as error:
+            if isinstance(error, (StoreError, SecondRunnerError)):
+                raise
+            _LOGGER.exception("Game %d failed by a fault of ours and is played again.", game.index)
+            return False
+        return True
 
-    async def _record(self, result: GameResult) -> None:
-        if not await self._store.write(record_game, self._event.stored.id, result, _now()):
-            raise SecondRunnerError("another process plays this tournament too: let it end, or stop one of the two")
+    async def _seat(self, game: ScheduledGame, number: int) -> tuple[int, list[Player]]:
+        """Returns the number of the attempt and who plays, nobody if the game is decided.
+
+        Where the seed follows from the attempt, that is noted before the first deal, so that the same cards are never
+        dealt twice, whatever happens to this process.
+        """
+        players = await self._bots.players(game.table)
+        if self._event.settings.shares_deals:
+            return number, players
+        seed_of = partial(self._event.seed, game)
+        attempt = await self._patient.write(begin_attempt, self._event.stored.id, game.index, seed_of, _now())
+        return attempt, await self._bots.players(game.table)  # they may have changed meanwhile
+
+    async def _play(self, game: ScheduledGame, attempt: int, players: Sequence[Player], absent: Sequence[Seat]) -> None:
+        with Game(self._event.setup(game, attempt), players, self._deadlines) as table:
+            started_at = _now()
+            outcome = await table.play()
+            record = replace(outcome.record, started_at=started_at, finished_at=_now())
+            result = self._event.result(game, attempt, replace(outcome, record=record), withdrawn=absent)
+            is_played_out = await self._record(result)
+            self._note_survivors(game, outcome)
+            table.announce(outcome, reveal_seed=is_played_out)
+
+    def _note_survivors(self, game: ScheduledGame, outcome: GameOutcome) -> None:
+        """Notes who has brought the game to its end, if it was not decided before by forfeits."""
+        forfeited = {one.seat for one in outcome.forfeits}
+        if len(forfeited) < len(game.table) - 1:
+            self._bots.note_finished_game(bot for seat, bot in enumerate(game.table) if seat not in forfeited)
+
+    async def _record(self, result: GameResult) -> bool:
+        """Records a game; returns whether it was the last one on its seed, which may then be revealed."""
+        if not await self._patient.write(record_game, self._event.stored.id, result, _now()):
+            raise SecondRunnerError(
+                f"game {result.index} of the tournament {self._event.settings.name!r} was recorded by another process "
+                "meanwhile, probably on another machine; let only one of the two play it"
+            )
         self._recorded += 1
-        self._recorded_of_group[result.group] += 1
         self._report_progress()
+        return not self._event.settings.shares_deals or self._completes_group(result.group)
 
-    def _is_seed_played_out(self, game: ScheduledGame) -> bool:
-        """Tells whether every game on the seed of this one is recorded, so that it may be revealed."""
-        settings = self._event.settings
-        if not settings.shares_deals:
-            return True
-        first = game.group * settings.seats
-        before = sum(len(range(max(first, one.start), min(first + settings.seats, one.stop))) for one in self._done)
-        return before + self._recorded_of_group[game.group] == settings.seats
+    def _completes_group(self, group: int) -> bool:
+        """Counts a recorded game of a deal group and tells whether it was the last."""
+        self._recorded_of_group[group] += 1
+        seats = self._event.settings.seats
+        first = group * seats
+        before = sum(len(range(max(first, one.start), min(first + seats, one.stop))) for one in self._done)
+        if before + self._recorded_of_group[group] < seats:
+            return False
+        del self._recorded_of_group[group]  # a long event does not fill the memory
+        return True
 
     def _report_progress(self) -> None:
         self._on_progress(Progress(self._recorded, len(self._event.schedule)))
+
+
+def _gaps(done: Sequence[range], games: int) -> Iterator[int]:
+    """Yields the indices below `games` that are in none of some ascending ranges."""
+    first = 0
+    for one in done:
+        yield from range(first, one.start)
+        first = one.stop
+    yield from range(first, games)
 
 
 def _now() -> datetime:

@@ -1,0 +1,42 @@
+"""The tournaments of a database at a glance: what is stored of them, with the length of their schedules."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from rummyarena_server.store.history import all_tournaments, entrants, recorded_counts
+from rummyarena_server.store.results import EntrantPlan, StoredTournament, TournamentSummary, variant_text
+from rummyarena_server.tournament.schedule import RoundRobin
+
+
+def tournaments(session: Session) -> list[TournamentSummary]:
+    """Returns all tournaments in the order of opening."""
+    recorded = recorded_counts(session)
+    return [_summary(one, entrants(session, one.id), recorded.get(one.id, 0)) for one in all_tournaments(session)]
+
+
+def tournament(session: Session, name: str) -> TournamentSummary | None:
+    """Returns the tournament of this name."""
+    return next((one for one in tournaments(session) if one.name == name), None)
+
+
+def _summary(stored: StoredTournament, bots: tuple[EntrantPlan, ...], recorded: int) -> TournamentSummary:
+    said: dict[str, Any] = json.loads(stored.configuration)
+    schedule = RoundRobin(stored.schedule_seed, len(bots), said["seats"], said["cycles"])
+    return TournamentSummary(
+        id=stored.id,
+        name=stored.name,
+        ruleset=said["ruleset"],
+        variant=variant_text(said["ruleset"], said["rules_version"], said["seats"], said["options"]),
+        seats=said["seats"],
+        shares_deals=said["deals"] == "shared",
+        bots=bots,
+        status=stored.status,
+        recorded=recorded,
+        games=len(schedule),
+        opened_at=stored.opened_at,
+        finished_at=stored.finished_at,
+    )
