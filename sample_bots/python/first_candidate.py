@@ -7,4 +7,5 @@ def first_candidate(decision: Decision) -> Move:
     return decision.candidates[0]
 
 
-run(first_candidate)
+if __name__ == "__main__":
+    run(first_candidate)

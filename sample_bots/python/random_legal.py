@@ -10,4 +10,5 @@ def random_legal(decision: Decision) -> Move:
     return decision.random.choice(decision.candidates)
 
 
-run(random_legal)
+if __name__ == "__main__":
+    run(random_legal)

@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
-from collections.abc import Callable
+import signal
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import trio
 
-from rummyarena_server.config import TournamentFile
-from rummyarena_server.hosting import BotCommand, open_host
+from rummyarena_server.config import ConfigError, TournamentFile
+from rummyarena_server.hosting import BotCommand, Host, bot_environment, obstacle, open_host, visible
 from rummyarena_server.referee.clock import SECOND
-from rummyarena_server.rpc.server import open_server
-from rummyarena_server.store.records import open_tournament
-from rummyarena_server.store.results import BotRating, Standing, StoredTournament
+from rummyarena_server.referee.outcome import GameOutcome
+from rummyarena_server.rpc.server import Server, open_server
+from rummyarena_server.store.errors import StoreError, StoreUnavailable
+from rummyarena_server.store.history import game_record, games
+from rummyarena_server.store.records import find_tournament, open_tournament
+from rummyarena_server.store.results import (
+    BotRating,
+    GameSummary,
+    Standing,
+    StoredGame,
+    StoredTournament,
+    TournamentSummary,
+)
 from rummyarena_server.store.standings import ladder, standings
 from rummyarena_server.store.store import Store, open_store
-from rummyarena_server.tournament.bots import STOP_SECONDS, EventBot, HostError, Report
+from rummyarena_server.tournament.archive import tournament, tournaments
+from rummyarena_server.tournament.bots import (
+    MOST_RUNNING,
+    EventBot,
+    HostError,
+    Report,
+    connected,
+    hosted,
+    open_bots,
+)
 from rummyarena_server.tournament.event import Event, event_of, plan
 from rummyarena_server.tournament.runner import Progress, Runner
+from rummyarena_server.tournament.single import SingleGame, Watchers, play_single
 
 _ADDRESS = "127.0.0.1:0"  # hosted bots only: nobody else needs to find it
+_TABLE_SECONDS = 1.0  # between two provisional tables
 
 
 class ChangedTournamentError(Exception):
@@ -38,49 +62,207 @@ class ChangedTournamentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who hears how a tournament comes along: `opened` once, `progress` after each game, `trouble` about bots."""
+    """Who hears how a tournament comes along.
+
+    `opened` once, `progress` after each game, `trouble` about bots, `finishing` when a signal has asked it to stop and
+    it only plays to their end the games that have begun. `standings`: now and then the provisional table; `None` if
+    nobody looks at it.
+    """
 
     opened: Callable[[Event], None]
     progress: Callable[[Progress], None]
     trouble: Report
+    finishing: Callable[[], None]
+    standings: Callable[[Sequence[Standing]], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where bots come in that are started elsewhere.
+
+    `address`: to listen at. `token`: returns that of a bot by its name. `opened` hears of the address that was bound.
+    """
+
+    address: str
+    token: Callable[[str], str]
+    opened: Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The end of a tournament: its standings, and the Elo of all bots in all variants."""
+    """The end of a tournament: its standings, and the Elo of all bots in all variants.
+
+    `stopped_by`: the number of the signal that broke the tournament off; then the standings are provisional.
+    """
 
     standings: tuple[Standing, ...]
     ladder: tuple[BotRating, ...]
+    stopped_by: int | None = None
 
 
-async def run_tournament(file: TournamentFile, database: str, logs: Path, listeners: Listeners) -> Table:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A stored tournament with its table, provisional if it is not finished, and a page of its games."""
+
+    summary: TournamentSummary
+    table: Table
+    games: tuple[GameSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The Elo of all bots in all variants, and the tournaments that are not finished, whose games are not in it yet."""
+
+    ratings: tuple[BotRating, ...]
+    unfinished: tuple[TournamentSummary, ...]
+
+
+async def run_tournament(
+    file: TournamentFile, database: str, logs: Path, listeners: Listeners, door: Door | None = None
+) -> Table:
     """Plays a tournament, or what is left of it, and returns its table.
 
-    `logs`: the folder for what the bots print. Raises `StoreError`, `AddressError`, `HostError`,
-    `ChangedTournamentError` or `GameFailedError`, alone or in groups as nurseries do; what was recorded stays and
-    running it again goes on.
+    `door`: for bots that are started elsewhere; without one, a tournament that has any is refused.
+
+    SIGINT or SIGTERM stops it: the first lets the games that have begun end, the second does not. What was recorded
+    stays and running it again goes on. `logs`: the folder for what the bots print.
+
+    Raises `ConfigError` for bots that cannot be started, before anything is opened, and `StoreError`, `AddressError`,
+    `HostError`, `ChangedTournamentError`, `SecondRunnerError` or `GameFailedError`, alone or in groups as nurseries do.
     """
-    store = open_store(database)
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        await _check_bots(file, database, has_door=door is not None)
+        store = open_store(database)
+        try:
+            event = event_of(file.settings, await _open(store, file))
+            listeners.opened(event)
+            stopping = _Stopping(listeners.finishing)
+            is_over = event.stored.status == "finished"
+            if not is_over:
+                async with stopping.heeding(signals):
+                    is_over = await _play(event, file.directory, store, logs, listeners, stopping, door)
+            return Table(
+                tuple(await store.read(standings, event.stored.id)),
+                tuple(await store.read(ladder)),
+                None if is_over else stopping.number,
+            )
+        finally:
+            store.close()
+
+
+async def read_ladder(database: str) -> Ladder:
+    """Returns the Elo of all bots in all variants; `StoreError` where there is no such database."""
+    async with _reading(database) as store:
+        stored = await store.read(tournaments)
+        unfinished = tuple(one for one in stored if one.status != "finished")
+        return Ladder(tuple(await store.read(ladder)), unfinished)
+
+
+async def read_tournaments(database: str) -> tuple[TournamentSummary, ...]:
+    """Returns all tournaments in the order of opening; `StoreError` where there is no such database."""
+    async with _reading(database) as store:
+        return tuple(await store.read(tournaments))
+
+
+async def read_tournament(database: str, name: str, games_after: int, most_games: int) -> Shown | None:
+    """Returns a tournament with its table and a page of its games, `None` if there is none of that name.
+
+    `games_after`: the index before the first game of the page, -1 for the first page.
+    """
+    async with _reading(database) as store:
+        summary = await store.read(tournament, name)
+        if summary is None:
+            return None
+        table = tuple(await store.read(standings, summary.id))
+        page = await store.read(games, summary.id, after=games_after, limit=most_games)
+        return Shown(summary, Table(table, tuple(await store.read(ladder))), tuple(page))
+
+
+async def read_game(database: str, game_id: str) -> StoredGame | None:
+    """Returns a game that is over by its id, `None` if there is none; see `StoredGame.may_be_shown`."""
+    async with _reading(database) as store:
+        return await store.read(game_record, game_id)
+
+
+async def play_game(
+    game: SingleGame, logs: Path, watchers: Watchers, address: str = _ADDRESS, reconnect_seconds: float = 30.0
+) -> GameOutcome:
+    """Plays a game that belongs to no tournament and returns how it ended; nothing is stored but the bots' output.
+
+    Raises `NoGameError`, `HostError` or `AddressError`, alone or in groups as nurseries do.
+    """
+    reconnect = round(reconnect_seconds * SECOND)
+    async with open_host(_folder(logs)) as host, open_server(address, reconnect=reconnect) as server:
+        return await play_single(game, server, host, watchers)
+
+
+@asynccontextmanager
+async def _reading(database: str) -> AsyncIterator[Store]:
+    store = open_store(database, must_exist=True)
     try:
-        event = event_of(file.settings, await _open(store, file))
-        listeners.opened(event)
-        if event.stored.status != "finished":
-            await _play(event, file.directory, store, logs, listeners)
-        return Table(
-            tuple(await store.read(standings, event.stored.id)),
-            tuple(await store.read(ladder)),
-        )
+        yield store
     finally:
         store.close()
 
 
-async def read_ladder(database: str) -> tuple[BotRating, ...]:
-    """Returns the Elo of all bots in all variants."""
-    store = open_store(database)
+async def _check_bots(file: TournamentFile, database: str, *, has_door: bool) -> None:
+    """Refuses a tournament that is to be played with bots that cannot be started, or cannot come in."""
+    environment = bot_environment("", "")
+    found = []
+    for number, bot in enumerate(file.settings.bots):
+        named = f'bots[{number}] "{visible(bot.name)}"'
+        if not bot.connected:
+            why = obstacle(BotCommand(bot.name, bot.command, file.directory), environment)
+            found += [f"{named} cannot be started: {visible(why)}"] if why is not None else []
+        elif not has_door:
+            found.append(f"{named} is started elsewhere: play this file with `rummyarena serve`, which lets it in")
+    if found and not await _is_over(database, file.settings.name):
+        raise ConfigError(file.path, found)
+
+
+async def _is_over(database: str, name: str) -> bool:
+    """Tells whether a tournament is stored that was played to its end, whose table needs no bots."""
     try:
-        return tuple(await store.read(ladder))
+        store = open_store(database, must_exist=True)
+    except StoreError:  # what is wrong with the database is said once the bots can be started
+        return False
+    try:
+        stored = await store.read(find_tournament, name)
+        return stored is not None and stored.status == "finished"
     finally:
         store.close()
+
+
+class _Stopping:
+    """What comes of the signals that ask a tournament to stop; `number`: the last of them."""
+
+    def __init__(self, on_finishing: Callable[[], None]) -> None:
+        self.number: int | None = None
+        self._games = trio.CancelScope()
+        self._on_finishing = on_finishing
+        self._drain: Callable[[], None] | None = None
+
+    @asynccontextmanager
+    async def heeding(self, signals: AsyncIterator[int]) -> AsyncIterator[None]:
+        """Has the games played in the block end when a signal comes: those that have begun only after a second one."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._heed, signals)
+            with self._games:
+                yield
+            nursery.cancel_scope.cancel()
+
+    def use(self, drain: Callable[[], None]) -> None:
+        """Notes how games are begun no more; until then none has begun that could be finished."""
+        self._drain = drain
+
+    async def _heed(self, signals: AsyncIterator[int]) -> None:
+        async for number in signals:
+            is_first, self.number = self.number is None, number
+            if is_first and self._drain is not None:
+                self._drain()
+                self._on_finishing()
+            else:
+                self._games.cancel()
 
 
 async def _open(store: Store, file: TournamentFile) -> StoredTournament:
@@ -90,22 +272,59 @@ async def _open(store: Store, file: TournamentFile) -> StoredTournament:
     return stored
 
 
-async def _play(event: Event, directory: Path, store: Store, logs: Path, listeners: Listeners) -> None:
+async def _play(
+    event: Event,
+    directory: Path,
+    store: Store,
+    logs: Path,
+    listeners: Listeners,
+    stopping: _Stopping,
+    door: Door | None,
+) -> bool:
     settings = event.settings
-    reconnect = round(settings.reconnect_seconds * SECOND)
-    async with open_host(_folder(logs)) as host, open_server(_ADDRESS, reconnect=reconnect) as server:
-        bots = [
-            EventBot(number, BotCommand(bot.name, bot.command, directory), server, host, settings.start_seconds)
-            for number, bot in enumerate(settings.bots)
-        ]
-        async with trio.open_nursery() as nursery:
-            for bot in bots:
-                nursery.start_soon(bot.run, listeners.trouble)
-            runner = Runner(event, bots, store, server.registry, server.deadlines, listeners.progress)
-            await runner.run()
-            for bot in bots:
-                bot.end()
-            nursery.cancel_scope.deadline = trio.current_time() + STOP_SECONDS
+    reconnect, address = round(settings.reconnect_seconds * SECOND), door.address if door else _ADDRESS
+    async with open_host(_folder(logs)) as host, open_server(address, reconnect=reconnect) as server:
+        if door is not None:
+            door.opened(server.address)
+        bots = [_event_bot(event, number, directory, server, host, door) for number in range(len(settings.bots))]
+        from_elsewhere = sum(bot.connected for bot in settings.bots)
+        most_running = max(MOST_RUNNING, settings.concurrency * settings.seats) + from_elsewhere
+        async with open_bots(bots, server.registry, listeners.trouble, most_running) as ready:
+            runner = Runner(event, ready, store, server.deadlines, listeners.progress, listeners.trouble)
+            stopping.use(runner.drain)
+            async with _live_standings(event, store, listeners):
+                return await runner.run()
+
+
+def _event_bot(event: Event, number: int, directory: Path, server: Server, host: Host, door: Door | None) -> EventBot:
+    bot, start_seconds = event.settings.bots[number], event.settings.start_seconds
+    if bot.connected and door is not None:
+        return EventBot(number, bot.name, server.registry, connected(start_seconds), door.token(bot.name))
+    run_copy = hosted(BotCommand(bot.name, bot.command, directory), server, host, start_seconds)
+    return EventBot(number, bot.name, server.registry, run_copy)
+
+
+@asynccontextmanager
+async def _live_standings(event: Event, store: Store, listeners: Listeners) -> AsyncIterator[None]:
+    """Has the provisional table told as long as the block lasts, so seldom that making it costs next to nothing."""
+    if listeners.standings is None:
+        yield
+        return
+    tell = listeners.standings
+
+    async def refresh() -> None:
+        pause = _TABLE_SECONDS
+        while True:
+            await trio.sleep(pause)
+            began = trio.current_time()
+            with contextlib.suppress(StoreUnavailable):  # the next table will do
+                tell(await store.read(standings, event.stored.id))
+            pause = max(_TABLE_SECONDS, 20 * (trio.current_time() - began))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(refresh)
+        yield
+        nursery.cancel_scope.cancel()
 
 
 def _folder(logs: Path) -> Path:

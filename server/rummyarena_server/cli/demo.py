@@ -1,36 +1,30 @@
-"""The tournament of `rummyarena demo`."""
+"""The tournaments of `rummyarena demo`."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from rummyarena_server.cli.bots import SAMPLES
 from rummyarena_server.cli.output import UsageError
 from rummyarena_server.config import TournamentFile, TournamentSettings
 
-_ROOT: Final = Path(__file__).resolve().parents[3]
-SAMPLES: Final = _ROOT / "sample_bots" / "python"
-_BOTS: Final = {
-    "first-candidate": "first_candidate.py",
-    "random-legal": "random_legal.py",
-    "random-legal-2": "random_legal.py",
-}
-_CYCLES: Final = 8
-_SECRET: Final = "00" * 32  # fixed, so that the demo ends in the same table everywhere
+_SECRET: Final = "00" * 32  # fixed, so that the demo ends in the same tables everywhere
+_BOTS: Final = ("first-candidate", "random-legal")
+_TOURNAMENTS: Final[Sequence[Mapping[str, object]]] = (
+    {"name": "demo", "ruleset": "thai", "seats": 2, "cycles": 8},
+    {"name": "demo of liverpool", "ruleset": "liverpool", "seats": 3, "cycles": 2},
+)
 
 
-def demo_file() -> TournamentFile:
-    """Returns the demo's tournament; `UsageError` where the sample bots are not there."""
+def demo_files() -> list[TournamentFile]:
+    """Returns the demo's tournaments; `UsageError` where the sample bots are not there."""
     if not SAMPLES.is_dir():
         raise UsageError(f"the sample bots are not in {SAMPLES}: run the demo from a checkout of the project")
-    settings = TournamentSettings.model_validate(
-        {
-            "name": "demo",
-            "cycles": _CYCLES,
-            "secret": _SECRET,
-            "trusted": True,
-            "clock": "off",
-            "bots": [{"name": name, "command": ["python", file]} for name, file in _BOTS.items()],
-        }
-    )
-    return TournamentFile(SAMPLES / "demo", settings)
+    return [_file(settings) for settings in _TOURNAMENTS]
+
+
+def _file(settings: Mapping[str, object]) -> TournamentFile:
+    bots = [{"name": name, "command": ["python", f"{name.replace('-', '_')}.py"]} for name in _BOTS]
+    common = {"secret": _SECRET, "trusted": True, "clock": "off", "bots": bots}
+    return TournamentFile(SAMPLES / "demo", TournamentSettings.model_validate({**common, **settings}))

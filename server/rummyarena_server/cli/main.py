@@ -6,40 +6,45 @@ import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-import trio
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError, UnusedCliTokensError
 
 from rummyarena.version import __version__
 from rummyarena_server import app
-from rummyarena_server.cli.demo import demo_file
-from rummyarena_server.cli.output import UsageError, Watch, complain, say, show_ladder, show_standings
+from rummyarena_server.cli import games, tournaments
+from rummyarena_server.cli.output import (
+    OutputError,
+    UsageError,
+    complain,
+    console,
+    let_go_of_output,
+    prepare_outputs,
+)
+from rummyarena_server.cli.places import harmless
 from rummyarena_server.cli.rulebook import show_rules
 from rummyarena_server.cli.scenarios import run_files
-from rummyarena_server.config import ConfigError, TournamentFile, load
+from rummyarena_server.config import ConfigError
 from rummyarena_server.hosting import visible
 from rummyarena_server.rpc.bridge import AddressError
 from rummyarena_server.store.errors import StoreError
 from rummyarena_server.tournament.bots import HostError
-from rummyarena_server.tournament.event import Event
 from rummyarena_server.tournament.runner import GameFailedError, SecondRunnerError
+from rummyarena_server.tournament.single import NoGameError
 
-DATABASE: Final = "sqlite:///rummyarena.db"
-_LOGS: Final = "rummyarena-logs"
 _EXPECTED: Final = (
     UsageError,
+    OutputError,
     ConfigError,
     StoreError,
     AddressError,
     HostError,
+    NoGameError,
     app.ChangedTournamentError,
     GameFailedError,
     SecondRunnerError,
 )
 _USAGE, _FAILED, _INTERRUPTED = 2, 1, 130
-
-Database = Annotated[str, Parameter(name="--db", help="The database, as a URL or the path of a SQLite file.")]
 
 cli = App(
     name="rummyarena",
@@ -47,44 +52,17 @@ cli = App(
     help="Plays rated tournaments between rummy bots.",
     help_epilogue="Begin with: rummyarena demo",
 )
-tournament = App(name="tournament", help="Plays the tournament that a file describes.")
+cli.command(tournaments.demo)
+cli.command(games.play)
+cli.command(games.connect)
+cli.command(games.replay)
+tournament = App(name="tournament", help="Plays tournaments and shows what came of them.")
+tournament.command(tournaments.run)
+tournament.command(tournaments.show)
+tournament.command(tournaments.listed, name="list")
 cli.command(tournament)
-
-
-@cli.command
-def demo(*, db: Database = DATABASE) -> int:
-    """Plays a small tournament between the sample bots.
-
-    Its secret is fixed and its clock is off, so that it ends in the same table everywhere.
-
-    Example: rummyarena demo --db sqlite:///demo.db
-    """
-    return _play(demo_file(), db)
-
-
-@tournament.command(name="run")
-def run_tournament(file: Path, /, *, db: Database = DATABASE) -> int:
-    """Plays a tournament, or what is left of it; once it is over, shows its table.
-
-    Example: rummyarena tournament run friday.toml
-
-    Parameters
-    ----------
-    file
-        The tournament file (TOML).
-    """
-    return _play(load(file), db)
-
-
-@cli.command
-def standings(*, db: Database = DATABASE) -> int:
-    """Shows the Elo of all bots that have played rated games."""
-    say(f"Database: {visible(db)}")
-    ladder = trio.run(app.read_ladder, db)
-    if not ladder:
-        say("No rated game has been played yet.")
-    show_ladder(ladder)
-    return 0
+cli.command(tournaments.serve)
+cli.command(tournaments.standings)
 
 
 @cli.command
@@ -118,27 +96,19 @@ def scenario(*files: Path) -> int:
     return 0 if run_files(files) else _FAILED
 
 
-def _play(file: TournamentFile, database: str) -> int:
-    say(f"Database: {visible(database)}; what the bots print: {_LOGS}/")
-    opened: list[Event] = []
-    with Watch() as watch:
-        listeners = watch.listeners
-
-        def note(event: Event) -> None:
-            opened.append(event)
-            listeners.opened(event)
-
-        heard = app.Listeners(note, listeners.progress, listeners.trouble)
-        table = trio.run(app.run_tournament, file, database, Path(_LOGS), heard)
-    show_standings(opened[0], table.standings, table.ladder)
-    return 0
+cli.register_install_completion_command(
+    name="--install-completion", help="Has the shell complete the commands and flags of rummyarena."
+)
 
 
 def main() -> None:
-    """Runs the command line and exits: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    """Runs the command line and exits: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 stopped by SIGTERM."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
-        status = cli(sys.argv[1:], result_action="return_value", exit_on_error=False, print_error=False)
+        prepare_outputs()
+        status = cli(
+            sys.argv[1:], console=console(), result_action="return_value", exit_on_error=False, print_error=False
+        )
     except CycloptsError as error:
         complain(f"rummyarena: {_misuse(error)}")
         sys.exit(_USAGE)
@@ -152,19 +122,22 @@ def _misuse(error: CycloptsError) -> str:
     command = " ".join(("rummyarena", *(error.command_chain or ())))
     too_much = " ".join(error.unused_tokens or ()) if isinstance(error, UnusedCliTokensError) else ""
     what = f"{too_much!r} is too much" if too_much else str(error).removesuffix(".")
-    return f"{what}; see {command} --help"
+    return visible(f"{what}; see {command} --help")
 
 
 def _told(error: BaseException) -> int:
     """Tells people of an error that is expected, and returns the exit status; raises any other."""
     leaves = list(_leaves(error))
     if any(isinstance(one, KeyboardInterrupt) for one in leaves):
-        complain("Interrupted. What was recorded is kept; run the same command again to go on.")
+        complain(tournaments.INTERRUPTION)
         return _INTERRUPTED
     if not all(isinstance(one, _EXPECTED) for one in leaves):
         raise error
+    if any(isinstance(one, OutputError) for one in leaves):
+        let_go_of_output()
     for one in leaves:
-        complain(f"rummyarena: {one}")
+        if not (isinstance(one, OutputError) and one.is_unwanted):
+            complain("\n".join(map(harmless, f"rummyarena: {one}".split("\n"))))
     return _USAGE if any(isinstance(one, (UsageError, ConfigError)) for one in leaves) else _FAILED
 
 

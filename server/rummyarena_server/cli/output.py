@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from rummyarena_server import app
 from rummyarena_server.hosting import visible
-from rummyarena_server.store.results import BotRating, Standing
+from rummyarena_server.store.results import BotRating, GameSummary, SeatSummary, Standing, TournamentSummary
 from rummyarena_server.tournament.bots import Trouble
 from rummyarena_server.tournament.event import Event
 from rummyarena_server.tournament.runner import Progress as EventProgress
 
 _LINE_SECONDS: Final = 10.0  # between two lines of progress where there is no terminal
+_MOST_SHOWN: Final = 16  # bots in the table while games are played
 _PLAIN_WIDTH: Final = 200  # where output goes to a file, no table is squeezed
 
 
@@ -28,11 +33,52 @@ class UsageError(Exception):
     """Something asked for that cannot be done as asked; the text is for people and says what to change."""
 
 
+class OutputError(Exception):
+    """The output cannot be written; `is_unwanted` if whoever read it has had enough, as `head` has."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"the output cannot be written: {(error.strerror or str(error)).lower()}")
+        self.is_unwanted = isinstance(error, BrokenPipeError)
+
+
+class _Console(Console):
+    """A console that says what is wrong with its output instead of ending the program."""
+
+    def print(self, *objects: Any, **settings: Any) -> None:
+        try:
+            super().print(*objects, **settings)
+        except OSError as error:
+            raise OutputError(error) from None
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # rich would raise SystemExit
+
+
+def prepare_outputs() -> None:
+    """Has characters that an output's encoding lacks written as escapes; `OutputError` if standard output is closed."""
+    if sys.stdout is None:
+        raise OutputError(OSError("standard output is closed"))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def let_go_of_output() -> None:
+    """Sends what is still buffered nowhere, or Python would complain at its end that it cannot be written."""
+    with contextlib.suppress(OSError, AttributeError):  # the output is closed, or is no file
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
 def console(*, stderr: bool = False) -> Console:
-    """Returns the console for one of the two outputs: colours and moving progress on a terminal only."""
+    """Returns the console for one of the two outputs: colours and moving progress on a terminal only.
+
+    What is printed raises `OutputError` if it cannot be written.
+    """
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _PLAIN_WIDTH
-    return Console(file=stream, highlight=False, markup=False, soft_wrap=True, width=width)
+    return _Console(file=stream, highlight=False, markup=False, soft_wrap=True, width=width)
 
 
 def say(text: str) -> None:
@@ -41,22 +87,53 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Prints a line for people to the error output."""
-    console(stderr=True).print(Text(text))
+    """Prints a line for people to the error output; where there is none, there is nobody to complain to."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OutputError):
+            console(stderr=True).print(Text(text))
 
 
-def show_standings(event: Event, standings: Sequence[Standing], ladder: Sequence[BotRating]) -> None:
-    """Prints the final table of a tournament, with the Elo of its variant."""
-    elo = {one.bot: one.elo for one in ladder if one.variant == event.variant}
+def show_standings(variant: str, standings: Sequence[Standing], ladder: Sequence[BotRating]) -> None:
+    """Prints the table of a tournament, with the Elo of its variant."""
+    console().print(standings_table(variant, standings, ladder))
+
+
+def standings_table(variant: str, standings: Sequence[Standing], ladder: Sequence[BotRating]) -> Table:
+    """Returns the table of a tournament, with the Elo of its variant."""
+    elo = {one.bot: one.elo for one in ladder if one.variant == variant}
     table = _table("", "bot", "Elo", "games", "won", "drawn", "lost", "points a deal", "forfeits")
     for place, one in enumerate(standings, 1):
         table.add_row(
             str(place),
-            _name(one.name),
+            _name(one.name, one.version),
             f"{elo[one.name]:.0f}" if one.name in elo else "-",
             *(str(number) for number in (one.games, one.wins, one.draws, one.losses)),
             f"{one.difference / one.deals:+.1f}" if one.deals else "-",
             str(one.forfeits),
+        )
+    return table
+
+
+def show_games(games: Sequence[GameSummary]) -> None:
+    """Prints games, a line each: their ids, and what came of them in each seat."""
+    table = _table("id", "group", "deals", "seats: rank, points", text_columns=("id", "seats: rank, points"))
+    for game in games:
+        seats = "   ".join(_seat(seat, one) for seat, one in enumerate(game.seats))
+        table.add_row(game.id, str(game.group), str(game.deals), Text(seats))
+    console().print(table)
+
+
+def _seat(seat: int, one: SeatSummary) -> str:
+    forfeit = f" forfeit: {one.forfeit}" if one.forfeit else ""
+    return f"{seat} {visible(one.bot)}: {one.rank}, {one.total}{forfeit}"
+
+
+def show_tournaments(tournaments: Sequence[TournamentSummary]) -> None:
+    """Prints tournaments, a line each."""
+    table = _table("tournament", "variant", "bots", "games", "recorded", text_columns=("tournament", "variant"))
+    for one in tournaments:
+        table.add_row(
+            _name(one.name), Text(visible(one.variant)), str(len(one.bots)), str(one.games), str(one.recorded)
         )
     console().print(table)
 
@@ -72,40 +149,57 @@ def show_ladder(ladder: Sequence[BotRating]) -> None:
         console().print(table)
 
 
-def _table(*columns: str) -> Table:
+def _table(*columns: str, text_columns: Sequence[str] = ("bot",)) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, justify="left" if column == "bot" else "right", no_wrap=True)
+        table.add_column(column, justify="left" if column in text_columns else "right", no_wrap=True)
     return table
 
 
-def _name(name: str) -> Text:
-    return Text(visible(name))
+def _name(name: str, version: str = "") -> Text:
+    return Text(visible(f"{name} {version}" if version else name))
 
 
 class Watch:
-    """Shows how a tournament comes along: a bar on a terminal, now and then a line elsewhere."""
+    """Shows how a tournament comes along: a bar and the table so far on a terminal, now and then a line elsewhere.
+
+    Once the games have begun, a tournament is not broken off because nobody can be shown how it comes along.
+    """
 
     def __init__(self) -> None:
-        self._bar: Progress | None = None
+        self._live: Live | None = None
+        self._bar = Progress(
+            TextColumn("games"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+        )
         self._task = TaskID(0)
-        self._started = self._last_line = time.monotonic()
-        self._already = 0
+        self._variant = ""
+        self._standings: Sequence[Standing] = ()
+        self._began = self._last_line = time.monotonic()
+        self._already: int | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._live is not None:
+            self._standings = ()  # the table that closes the run follows
+            with contextlib.suppress(OSError, OutputError):
+                self._live.update(self._picture())
+                self._live.stop()
 
     @property
     def listeners(self) -> app.Listeners:
         """What a tournament reports to."""
-        return app.Listeners(self._opened, self._progress, self._trouble)
+        standings = self._note_standings if console().is_terminal else None
+        return app.Listeners(self._opened, self._progress, self._trouble, self._finishing, standings)
 
     def _opened(self, event: Event) -> None:
         settings = event.settings
+        self._variant = event.variant
         deals = "the same deals in all seats" if settings.shares_deals else "deals of its own in each game"
         bots = f"{len(settings.bots)} bots, {len(event.schedule)} games of {settings.ruleset}"
         say(f"{visible(settings.name)}: {bots}, {settings.seats} seats, {deals}.")
@@ -115,31 +209,59 @@ class Watch:
             say("It was played before; this is its table.")
 
     def _progress(self, progress: EventProgress) -> None:
-        if console().is_terminal:
-            self._advance(progress)
-        else:
-            self._write_line(progress)
+        if self._already is None:
+            self._already, self._began = progress.recorded, time.monotonic()
+        with contextlib.suppress(OSError, OutputError):
+            if console().is_terminal:
+                self._advance(progress)
+            else:
+                self._write_line(progress)
 
     def _advance(self, progress: EventProgress) -> None:
-        if self._bar is None:
-            columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            self._bar = Progress(*columns, console=console())
-            self._task = self._bar.add_task("games", total=progress.games, completed=progress.recorded)
-            self._bar.start()
-        self._bar.update(self._task, completed=progress.recorded)
+        if self._live is None:
+            self._task = self._bar.add_task("games", total=progress.games, completed=progress.recorded, rate="")
+            self._live = Live(self._picture(), console=console(), refresh_per_second=4)
+            self._live.start()
+        self._bar.update(self._task, completed=progress.recorded, rate=self._rate(progress))
 
     def _write_line(self, progress: EventProgress) -> None:
         now = time.monotonic()
         if progress.recorded == progress.games or now - self._last_line >= _LINE_SECONDS:
             self._last_line = now
-            say(f"{progress.recorded} of {progress.games} games")
+            rate = self._rate(progress)
+            say(f"{progress.recorded} of {progress.games} games" + (f", {rate}" if rate else ""))
+
+    def _rate(self, progress: EventProgress) -> str:
+        """Returns the games a second of this run; nothing before there were any."""
+        played, seconds = progress.recorded - (self._already or 0), time.monotonic() - self._began
+        return f"{played / seconds:.1f} games/s" if played and seconds > 0 else ""
+
+    def _note_standings(self, standings: Sequence[Standing]) -> None:
+        self._standings = standings
+        if self._live is not None:
+            with contextlib.suppress(OSError, OutputError):
+                self._live.update(self._picture())
+
+    def _picture(self) -> Group:
+        """Returns the bar, and the table so far if there is one; Elo is made at the end."""
+        if not any(one.games for one in self._standings):
+            return Group(self._bar)
+        best = self._standings[:_MOST_SHOWN]
+        return Group(self._bar, Text("so far, complete deal groups only:"), standings_table(self._variant, best, ()))
 
     def _trouble(self, trouble: Trouble) -> None:
-        lines = [f"{visible(trouble.bot)} {trouble.sentence}", *(f"  {line}" for line in trouble.last_lines)]
+        lines = [visible(f"{trouble.bot} {trouble.sentence}"), *(f"  {line}" for line in trouble.last_lines)]
         if trouble.log:
             lines.append(f"  its output is in {visible(trouble.log)}")
-        text = Text("\n".join(lines))
-        if self._bar is not None:
-            self._bar.console.print(text)
+        self._interject("\n".join(lines))
+
+    def _finishing(self) -> None:
+        self._interject("Finishing the games that have begun; Ctrl-C again stops now.")
+
+    def _interject(self, text: str) -> None:
+        """Prints lines for people above the bar or, without one, to the error output."""
+        if self._live is None:
+            complain(text)
         else:
-            console(stderr=True).print(text)
+            with contextlib.suppress(OutputError):
+                self._live.console.print(Text(text))

@@ -17,7 +17,6 @@ from rummyarena_server.referee.outcome import GameOutcome, ranks_with_forfeits
 from rummyarena_server.referee.players import Player, Question, Sitting
 from rummyarena_server.referee.record import Forfeit, GameRecord, GameSetup, RecordedMove, Verdict
 
-
 Observer: TypeAlias = Callable[[Sequence[Event]], None]
 """Hears the events of a game as they are told to the players, unredacted; it must neither block nor raise."""
 

@@ -1,0 +1,207 @@
+"""The commands for tournaments and their results."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import trio
+from cyclopts import Parameter
+
+from rummyarena_server import app
+from rummyarena_server.cli.demo import demo_files
+from rummyarena_server.cli.output import (
+    UsageError,
+    Watch,
+    complain,
+    say,
+    show_games,
+    show_ladder,
+    show_standings,
+    show_tournaments,
+)
+from rummyarena_server.cli.places import DATABASE, LOGS, TOKENS, AsJson, Database, Tokens, named
+from rummyarena_server.config import TournamentFile, load
+from rummyarena_server.hosting import visible
+from rummyarena_server.store.results import TournamentSummary
+from rummyarena_server.tournament.event import Event
+
+INTERRUPTION: Final = "Interrupted. What was recorded is kept; run the same command again to go on."
+_SIGNALLED: Final = 128  # an exit status beyond it says which signal ended a program
+
+
+def demo(*, db: Database = DATABASE) -> int:
+    """Plays two small tournaments between the sample bots: one of Thai Rummy, one of Liverpool Rummy.
+
+    Their secrets are fixed and they have no clock, so that they end in the same tables everywhere.
+
+    Example: rummyarena demo --db sqlite:///demo.db
+    """
+    for file in demo_files():
+        status = _play(file, db)
+        if status:
+            return status
+    return 0
+
+
+def run(file: Path, /, *, db: Database = DATABASE) -> int:
+    """Plays a tournament, or what is left of it; once it is over, shows its table.
+
+    Example: rummyarena tournament run friday.toml
+
+    Parameters
+    ----------
+    file
+        The tournament file (TOML), see docs/tournament-files.md.
+    """
+    return _play(load(file), db)
+
+
+def serve(file: Path, /, *, address: str = "127.0.0.1:7777", db: Database = DATABASE) -> int:
+    """Plays a tournament as `tournament run` does, and lets in the bots that are started elsewhere.
+
+    These have connected = true in the file. Each gets a token, which is printed; the connection is not encrypted.
+
+    Example: rummyarena serve friday.toml --address 0.0.0.0:7777
+
+    Parameters
+    ----------
+    file
+        The tournament file (TOML), see docs/tournament-files.md.
+    address
+        Where to listen: HOST:PORT, or unix:PATH.
+    """
+    tournament = load(file)
+    tokens = Tokens(tournament.settings.name)
+    expected = [bot.name for bot in tournament.settings.bots if bot.connected]
+
+    def tell(bound: str) -> None:
+        say(f"Bots are let in at {bound}. Their tokens, which {TOKENS} keeps:")
+        for bot in expected:
+            say(f"  {visible(bot)}: RUMMYARENA_ADDRESS={bound} RUMMYARENA_TOKEN={tokens.of(bot)}")
+
+    return _play(tournament, db, app.Door(address, tokens.of, tell) if expected else None)
+
+
+def show(
+    name: str,
+    /,
+    *,
+    after: Annotated[int, Parameter(help="Lists the games that follow the one with this number.")] = -1,
+    games: Annotated[int, Parameter(help="How many games to list at most.")] = 20,
+    as_json: AsJson = False,
+    db: Database = DATABASE,
+) -> int:
+    """Shows a tournament: its table, and games with the ids by which they can be replayed.
+
+    Example: rummyarena tournament show demo
+
+    Parameters
+    ----------
+    name
+        The name of the tournament.
+    """
+    found = trio.run(app.read_tournament, db, name, after, games)
+    if found is None:
+        raise UsageError(
+            f"there is no tournament {visible(name)} in {named(db)}: `rummyarena tournament list` names them"
+        )
+    if as_json:
+        say(_json(asdict(found.summary) | {"standings": _dicts(found.table.standings), "games": _dicts(found.games)}))
+        return 0
+    say(_described(found.summary))
+    if found.summary.status != "finished":
+        say("The table is provisional; it counts complete deal groups only.")
+    show_standings(found.summary.variant, found.table.standings, found.table.ladder)
+    if found.games:
+        say("")
+        show_games(found.games)
+        if found.games[-1].index + 1 < found.summary.games and len(found.games) == games:
+            say(f"More: --after {found.games[-1].index}")
+    return 0
+
+
+def listed(*, as_json: AsJson = False, db: Database = DATABASE) -> int:
+    """Lists the tournaments of a database.
+
+    Example: rummyarena tournament list
+    """
+    found = trio.run(app.read_tournaments, db)
+    if as_json:
+        say(_json(_dicts(found)))
+    elif found:
+        show_tournaments(found)
+    else:
+        say(f"No tournament has been played yet in {named(db)}.")
+    return 0
+
+
+def standings(*, as_json: AsJson = False, db: Database = DATABASE) -> int:
+    """Shows the Elo of all bots that have played rated games.
+
+    Example: rummyarena standings --db sqlite:///demo.db
+    """
+    ladder = trio.run(app.read_ladder, db)
+    if as_json:
+        say(_json(_dicts(ladder.ratings)))
+        return 0
+    say(f"Database: {named(db)}")
+    if not ladder.ratings:
+        say("No tournament with rated games has been finished yet.")
+    show_ladder(ladder.ratings)
+    for one in ladder.unfinished:
+        recorded = f"{one.recorded} of {one.games} games are recorded"
+        say(f"{visible(one.name)} is unfinished and not rated yet: {recorded}; run it again to go on.")
+    return 0
+
+
+def _play(file: TournamentFile, database: str, door: app.Door | None = None) -> int:
+    say(f"Database: {named(database)}; what the bots print: {LOGS}/")
+    opened: list[Event] = []
+    with Watch() as watch:
+        listeners = watch.listeners
+
+        def note(event: Event) -> None:
+            opened.append(event)
+            listeners.opened(event)
+
+        heard = replace(listeners, opened=note)
+        table = trio.run(app.run_tournament, file, database, LOGS, heard, door)
+    if table.stopped_by is not None:
+        return _stopped(opened[0], table, table.stopped_by)
+    show_standings(opened[0].variant, table.standings, table.ladder)
+    for one in table.standings:
+        if one.forfeits == one.games > 0:
+            complain(f"{visible(one.name)} has forfeited all its games; what it printed is in {LOGS}/")
+    return 0
+
+
+def _stopped(event: Event, table: app.Table, number: int) -> int:
+    """Shows what can be said of a tournament that was broken off."""
+    if any(one.games for one in table.standings):
+        say("The table so far is provisional; it counts complete deal groups only.")
+        show_standings(event.variant, table.standings, table.ladder)
+    complain(INTERRUPTION)
+    return _SIGNALLED + number
+
+
+def _described(one: TournamentSummary) -> str:
+    state = "finished" if one.status == "finished" else f"{one.recorded} of {one.games} games recorded"
+    deals = "deals shared in a group" if one.shares_deals else "deals of its own in each game"
+    return f"{visible(one.name)}: {visible(one.variant)}, {len(one.bots)} bots, {one.games} games, {deals}; {state}"
+
+
+def _dicts(values: Any) -> list[dict[str, Any]]:
+    return [asdict(value) for value in values]
+
+
+def _json(value: object) -> str:
+    def written(one: object) -> str:
+        if isinstance(one, datetime):
+            return one.isoformat()
+        raise TypeError(f"{one!r} is no JSON")
+
+    return json.dumps(value, ensure_ascii=False, default=written)
