@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 from rummyarena.v1 import card_pb2, move_pb2
@@ -32,9 +31,8 @@ MOST_CARDS: Final = 200
 """More cards than any shoe has; a longer list, or more groups or parts, is no move and costs nobody any work."""
 
 
-@lru_cache(1 << 14)
 def encode_move(move: Move) -> bytes:
-    """Returns a move as a serialised `Move`; the bytes are kept, for the same moves are offered again and again."""
+    """Returns a move as a serialised `Move`."""
     return _WRITERS[type(move)](move).SerializeToString()
 
 

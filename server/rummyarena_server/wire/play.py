@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
 
 from google.protobuf.duration_pb2 import Duration
@@ -199,8 +200,13 @@ def encode_decision(
         time_left=_duration(time_left),
         bank=_duration(bank),
     )
-    moves = repeated(view_pb2.Decision.CANDIDATES_FIELD_NUMBER, map(encode_move, candidates.moves))
-    return head.SerializeToString() + moves
+    return head.SerializeToString() + b"".join(map(_candidate_field, candidates.moves))
+
+
+@lru_cache(1 << 14)
+def _candidate_field(move: Move) -> bytes:
+    """Returns a candidate with its tag; kept, for the same moves are offered again and again."""
+    return tagged(view_pb2.Decision.CANDIDATES_FIELD_NUMBER, encode_move(move))
 
 
 def encode_game_setup(

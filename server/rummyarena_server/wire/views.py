@@ -40,8 +40,8 @@ def encode_public(public: AnyPublic) -> bytes:
     return b"".join(
         (
             _small_fields(public).SerializeToString(),
-            repeated(view_pb2.Public.DISCARDS_FIELD_NUMBER, map(_encode_discard, public.discards)),
-            repeated(view_pb2.Public.MELDS_FIELD_NUMBER, map(_encode_meld, public.melds)),
+            *map(_discard_field, public.discards),
+            *map(_meld_field, public.melds),
             repeated(view_pb2.Public.KNOWN_FIELD_NUMBER, map(_encode_cards, public.known)),
             encode_facts(public.facts),
         )
@@ -101,16 +101,20 @@ def _result(result: DealResult) -> view_pb2.DealResult:
     )
 
 
-@lru_cache(1 << 14)
-def _encode_discard(one: DiscardedCard) -> bytes:
-    return discard_message(one).SerializeToString()
+# A table keeps its discards and melds over many decisions, so each is written once, its tag included.
 
 
 @lru_cache(1 << 14)
-def _encode_meld(meld: TableMeld) -> bytes:
-    return view_pb2.TableMeld(
+def _discard_field(one: DiscardedCard) -> bytes:
+    return tagged(view_pb2.Public.DISCARDS_FIELD_NUMBER, discard_message(one).SerializeToString())
+
+
+@lru_cache(1 << 14)
+def _meld_field(meld: TableMeld) -> bytes:
+    message = view_pb2.TableMeld(
         owner=meld.owner, cards=card_numbers(meld.cards), placers=meld.placers, start=meld.start
-    ).SerializeToString()
+    )
+    return tagged(view_pb2.Public.MELDS_FIELD_NUMBER, message.SerializeToString())
 
 
 def _encode_cards(some: Sequence[Card]) -> bytes:
