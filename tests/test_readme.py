@@ -18,13 +18,17 @@ from rummyarena_server.config import BotSettings, TournamentSettings
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 SECONDS = 600
+RUMMYARENA = (sys.executable, str(ROOT / "scripts" / "rummyarena"))
+
+
+def blocks(language: str, containing: str) -> list[str]:
+    """The code blocks of the README in a language that contain a text."""
+    return [text for text in re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL) if containing in text]
 
 
 def block(language: str, containing: str) -> str:
-    """The code block of the README in a language that contains a text."""
-    found = [text for text in re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL) if containing in text]
-    assert len(found) == 1, found
-    return str(found[0])
+    (found,) = blocks(language, containing)
+    return found
 
 
 def command(containing: str) -> list[str]:
@@ -45,14 +49,24 @@ def run(words: list[str], folder: Path) -> str:
     return done.stdout
 
 
-def test_the_demo_ends_in_the_table_of_the_readme_and_standings_keep_it(tmp_path: Path) -> None:
+def test_the_demo_ends_in_the_tables_of_the_readme_and_standings_keep_them(tmp_path: Path) -> None:
+    thai, liverpool = blocks("text", "random-legal")
     shown = run(command("demo"), tmp_path)
-    assert shown.endswith(block("text", "random-legal"))
+    assert thai in shown
+    assert shown.endswith(liverpool)
     assert (tmp_path / "rummyarena.db").is_file()
-    kept = run([sys.executable, str(ROOT / "scripts" / "rummyarena"), "standings"], tmp_path)
-    assert [line.split()[:3] for line in kept.splitlines()[3:]] == [
-        line.split()[:3] for line in block("text", "random-legal").splitlines()[1:]
-    ]
+    kept = [line.split()[:3] for line in run([*RUMMYARENA, "standings"], tmp_path).splitlines()]
+    assert kept[3:8] == [line.split()[:3] for line in liverpool.splitlines()[1:]]
+    assert kept[10:15] == [line.split()[:3] for line in thai.splitlines()[1:]]
+    # and what it says to look at afterwards is there
+    assert 'tournament show "demo of thai"' in README
+    assert "1.0.0" in run([*RUMMYARENA, "tournament", "show", "demo of thai"], tmp_path)
+    assert "`replay 1.0.0`" in README
+    assert "end of the deal" in run([*RUMMYARENA, "replay", "1.0.0"], tmp_path)
+
+
+def test_a_game_can_be_looked_on_at(tmp_path: Path) -> None:
+    assert "end of the deal" in run(command("rummyarena play"), tmp_path)
 
 
 def test_the_command_that_runs_the_tests_runs_tests(tmp_path: Path) -> None:
@@ -67,7 +81,7 @@ def test_the_bot_has_ten_lines_and_plays_the_tournament(tmp_path: Path) -> None:
     (tmp_path / "my_bot.py").write_text(bot)
     (tmp_path / "friday.toml").write_text(file)
     assert "run `./scripts/rummyarena tournament run friday.toml`" in README
-    words = [sys.executable, str(ROOT / "scripts" / "rummyarena"), "tournament", "run", "friday.toml"]
+    words = [*RUMMYARENA, "tournament", "run", "friday.toml"]
     for _ in range(2):
         shown = run(words, tmp_path).splitlines()
         assert sorted(" ".join(line.split()[1:-7]) for line in shown[-2:]) == ["also mine", "mine"]
@@ -75,7 +89,7 @@ def test_the_bot_has_ten_lines_and_plays_the_tournament(tmp_path: Path) -> None:
 
 
 def test_the_scenarios_pass(tmp_path: Path) -> None:
-    assert run(command("scenario"), tmp_path).splitlines()[-1] == "58 passed, 0 failed"
+    assert run(command("rummyarena scenario"), tmp_path).splitlines()[-1] == "58 passed, 0 failed"
 
 
 @pytest.mark.parametrize("page", ["README.md", *(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))])

@@ -10,10 +10,10 @@ from rummyarena_server.cli.output import UsageError
 from rummyarena_server.config import TournamentFile, TournamentSettings
 
 _SECRET: Final = "00" * 32  # fixed, so that the demo ends in the same tables everywhere
-_BOTS: Final = ("first-candidate", "random-legal")
+_BOTS: Final = ("card-counter", "contract-chaser", "deadwood", "first-candidate", "random-legal")
 _TOURNAMENTS: Final[Sequence[Mapping[str, object]]] = (
-    {"name": "demo", "ruleset": "thai", "seats": 2, "cycles": 8},
-    {"name": "demo of liverpool", "ruleset": "liverpool", "seats": 3, "cycles": 2},
+    {"name": "demo of thai", "ruleset": "thai", "seats": 2, "cycles": 10},
+    {"name": "demo of liverpool", "ruleset": "liverpool", "seats": 4, "cycles": 2},
 )
 
 
