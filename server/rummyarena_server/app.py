@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -44,6 +45,9 @@ from rummyarena_server.tournament.bots import (
 from rummyarena_server.tournament.event import Event, event_of, plan
 from rummyarena_server.tournament.runner import Progress, Runner
 from rummyarena_server.tournament.single import SingleGame, Watchers, play_single
+
+if TYPE_CHECKING:
+    from rummyarena_server.tournament.figures import Figures
 
 _ADDRESS = "127.0.0.1:0"  # hosted bots only: nobody else needs to find it
 _TABLE_SECONDS = 1.0  # between two provisional tables
@@ -102,10 +106,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A stored tournament with its table, provisional if it is not finished, and a page of its games."""
+    """A stored tournament with its table, provisional if it is not finished, its figures, and a page of its games."""
 
     summary: TournamentSummary
     table: Table
+    figures: Figures | None
     games: tuple[GameSummary, ...]
 
 
@@ -174,8 +179,12 @@ async def read_tournament(database: str, name: str, games_after: int, most_games
         if summary is None:
             return None
         table = tuple(await store.read(standings, summary.id))
+        # Imported only here: numpy starts threads, which a server full of bots has no use for.
+        from rummyarena_server.tournament.figures import figures
+
+        found = await store.read(figures, summary.id, len(summary.bots), summary.seats)
         page = await store.read(games, summary.id, after=games_after, limit=most_games)
-        return Shown(summary, Table(table, tuple(await store.read(ladder))), tuple(page))
+        return Shown(summary, Table(table, tuple(await store.read(ladder))), found, tuple(page))
 
 
 async def read_game(database: str, game_id: str) -> StoredGame | None:

@@ -29,10 +29,13 @@ def test_a_tournament_is_shown_with_its_table_and_games(friday: tuple[Path, Ende
     shown = arena(folder, "tournament", "show", "Friday", "--games", "5")
     lines = shown.out.splitlines()
     assert ended.table[:4] == lines[1:5]
-    assert [line.split()[0] for line in lines[7:12]] == [f"1.{index}.0" for index in range(5)]
+    assert lines[6].split()[:4] == ["bot", "strength", "points", "a"]
+    assert [line.count("+-") for line in lines[7:10]] == [2, 2, 2]
+    assert [line.split()[-1] for line in lines[7:10]] == ["4", "4", "4"]  # deal groups: two with each other bot
+    assert [line.split()[0] for line in lines[13:18]] == [f"1.{index}.0" for index in range(5)]
     assert lines[-1] == "More: --after 4"
     later = arena(folder, "tournament", "show", "Friday", "--after", "9")
-    assert [line.split()[0] for line in later.out.splitlines()[7:]] == ["1.10.0", "1.11.0"]
+    assert [line.split()[0] for line in later.out.splitlines()[13:]] == ["1.10.0", "1.11.0"]
 
 
 def test_a_tournament_is_shown_as_json(friday: tuple[Path, Ended]) -> None:
@@ -40,6 +43,10 @@ def test_a_tournament_is_shown_as_json(friday: tuple[Path, Ended]) -> None:
     shown = json.loads(arena(folder, "tournament", "show", "Friday", "--json").out)
     assert [one["index"] for one in shown["games"]] == list(range(12))
     assert sum(one["games"] for one in shown["standings"]) == 24
+    figures = shown["figures"]
+    assert all(one["low"] < one["value"] < one["high"] for one in figures["strength"] + figures["points"])
+    assert abs(sum(one["value"] for one in figures["strength"])) < 1e-6  # about the mean
+    assert figures["superiority"][0][1] + figures["superiority"][1][0] == pytest.approx(1)
 
 
 def test_a_game_is_replayed_as_it_was(friday: tuple[Path, Ended]) -> None:

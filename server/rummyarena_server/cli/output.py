@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -23,6 +23,10 @@ from rummyarena_server.store.results import BotRating, GameSummary, SeatSummary,
 from rummyarena_server.tournament.bots import Trouble
 from rummyarena_server.tournament.event import Event
 from rummyarena_server.tournament.runner import Progress as EventProgress
+
+if TYPE_CHECKING:
+    from rummyarena_server.tournament.bars import Estimate
+    from rummyarena_server.tournament.figures import Figures
 
 _LINE_SECONDS: Final = 10.0  # between two lines of progress where there is no terminal
 _MOST_SHOWN: Final = 16  # bots in the table while games are played
@@ -112,6 +116,25 @@ def standings_table(variant: str, standings: Sequence[Standing], ladder: Sequenc
             str(one.forfeits),
         )
     return table
+
+
+def show_figures(names: Sequence[str], figures: Figures) -> None:
+    """Prints strength and points a deal with their 95 % bars, and the likelihood that each is ahead of the next."""
+    order = sorted(range(len(names)), key=lambda one: -figures.strength[one].value)
+    table = _table("", "bot", "strength", "points a deal", "ahead of the next", "deal groups")
+    for place, one in enumerate(order):
+        points, ahead = figures.points[one], ""
+        if place + 1 < len(order):
+            ahead = f"{figures.superiority[one][order[place + 1]]:.1%}"
+        strength = _with_bar(figures.strength[one], "+.0f")
+        shown = "-" if points is None else _with_bar(points, "+.1f")
+        table.add_row(str(place + 1), _name(names[one]), strength, shown, ahead, str(figures.strength[one].groups))
+    console().print(table)
+    say("Strength is in Elo about the mean of all; bars are 95 %, over deal groups. See docs/statistics.md.")
+
+
+def _with_bar(one: Estimate, how: str) -> str:
+    return f"{one.value:{how}} +- {(one.high - one.low) / 2:{how.lstrip('+')}}"
 
 
 def show_games(games: Sequence[GameSummary]) -> None:

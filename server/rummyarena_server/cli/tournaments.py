@@ -18,6 +18,7 @@ from rummyarena_server.cli.output import (
     Watch,
     complain,
     say,
+    show_figures,
     show_games,
     show_ladder,
     show_standings,
@@ -110,12 +111,21 @@ def show(
             f"there is no tournament {visible(name)} in {named(db)}: `rummyarena tournament list` names them"
         )
     if as_json:
-        say(_json(asdict(found.summary) | {"standings": _dicts(found.table.standings), "games": _dicts(found.games)}))
+        say(
+            _json(
+                asdict(found.summary)
+                | {"standings": _dicts(found.table.standings), "games": _dicts(found.games)}
+                | {"figures": None if found.figures is None else asdict(found.figures)}
+            )
+        )
         return 0
     say(_described(found.summary))
     if found.summary.status != "finished":
         say("The table is provisional; it counts complete deal groups only.")
     show_standings(found.summary.variant, found.table.standings, found.table.ladder)
+    if found.figures is not None:
+        say("")
+        show_figures([bot.name for bot in found.summary.bots], found.figures)
     if found.games:
         say("")
         show_games(found.games)

@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, Subquery, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, Row, Select, Subquery, case, delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from rummyarena_rules.registry import RULESETS
@@ -28,7 +28,7 @@ def standings(session: Session, tournament_id: int) -> list[Standing]:
     """
     sums = {
         row["number"]: row
-        for row in session.execute(_sums(tournament_id, _lowest_wins(session, tournament_id))).mappings()
+        for row in session.execute(_sums(tournament_id, lowest_wins(session, tournament_id))).mappings()
     }
     entrants = session.execute(
         select(ENTRANT.c.number, BOT.c.name, ENTRANT.c.version)
@@ -37,6 +37,40 @@ def standings(session: Session, tournament_id: int) -> list[Standing]:
     )
     found = [Standing(**{**row, **sums.get(row["number"], {})}) for row in entrants.mappings()]
     return sorted(found, key=lambda one: (-one.score, -one.difference, one.number))
+
+
+def lowest_wins(session: Session, tournament_id: int) -> bool:
+    """Tells whether the lowest total wins in a tournament's game."""
+    said = session.execute(select(TOURNAMENT.c.configuration).where(TOURNAMENT.c.id == tournament_id)).scalar_one()
+    return RULESETS[json.loads(said)["ruleset"]].lowest_wins
+
+
+def rated_seats(session: Session, tournament_id: int) -> Iterator[Row[Any]]:
+    """Yields the seats of a tournament's rated games whose deal groups are complete, in order of the schedule.
+
+    Each row has game_id, deal_group, number (of the entrant), rank, points, and deals (those that count).
+    """
+    return iter(
+        session.execute(
+            select(
+                SEAT.c.game_id,
+                GAME.c.deal_group,
+                ENTRANT.c.number,
+                SEAT.c.rank,
+                SEAT.c.points,
+                GAME.c.counted_deals.label("deals"),
+            )
+            .join(GAME, GAME.c.id == SEAT.c.game_id)
+            .join(ENTRANT, ENTRANT.c.id == SEAT.c.entrant_id)
+            .where(
+                GAME.c.tournament_id == tournament_id,
+                GAME.c.rated,
+                GAME.c.deal_group.in_(_complete_groups(tournament_id)),
+            )
+            .order_by(GAME.c.schedule_index, SEAT.c.seat)
+            .execution_options(yield_per=_ROWS_AT_ONCE)
+        )
+    )
 
 
 def rated_games(session: Session) -> Iterator[RatedGame]:
@@ -89,11 +123,6 @@ def bot_names(session: Session) -> dict[int, str]:
 
 
 # --- queries ---------------------------------------------------------------------------------------------------------
-
-
-def _lowest_wins(session: Session, tournament_id: int) -> bool:
-    said = session.execute(select(TOURNAMENT.c.configuration).where(TOURNAMENT.c.id == tournament_id)).scalar_one()
-    return RULESETS[json.loads(said)["ruleset"]].lowest_wins
 
 
 def _sums(tournament_id: int, lowest_wins: bool) -> Select[Any]:
