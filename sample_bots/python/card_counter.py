@@ -39,7 +39,7 @@ KNOCK = 100
 """What it costs in thai if the next seat can knock."""
 STEP = 12
 """What each card that is lacking for the contract costs in liverpool."""
-PRICE = 8
+PRICE = 10
 """What a purchase has to save: it brings two cards to the hand."""
 HELP = 4
 """What it costs in liverpool to bring the next seat nearer to its contract, or to let it lay a card off."""

@@ -20,7 +20,7 @@ from rummyarena_server.cli.narrator import (
     working_directory,
 )
 from rummyarena_server.cli.output import UsageError, complain, say
-from rummyarena_server.cli.places import DATABASE, LOGS, AsJson, Database
+from rummyarena_server.cli.places import DATABASE, LOGS, AsJson, Database, named
 from rummyarena_server.hosting import BotCommand, visible
 from rummyarena_server.referee.record import RecordError, from_json
 from rummyarena_server.store.errors import StoreError
@@ -114,6 +114,7 @@ def replay(game: str, /, *, show: Show = None, as_json: AsJson = False, db: Data
     game
         The id of the game, as `rummyarena tournament show` and the bots name it.
     """
+    named(db)  # refuses a text that names none
     stored = trio.run(app.read_game, db, game)
     if stored is None:
         raise UsageError(

@@ -105,10 +105,11 @@ def show(
     name
         The name of the tournament.
     """
+    database = named(db)
     found = trio.run(app.read_tournament, db, name, after, games)
     if found is None:
         raise UsageError(
-            f"there is no tournament {visible(name)} in {named(db)}: `rummyarena tournament list` names them"
+            f"there is no tournament {visible(name)} in {database}: `rummyarena tournament list` names them"
         )
     if as_json:
         say(
@@ -139,13 +140,14 @@ def listed(*, as_json: AsJson = False, db: Database = DATABASE) -> int:
 
     Example: rummyarena tournament list
     """
+    database = named(db)
     found = trio.run(app.read_tournaments, db)
     if as_json:
         say(_json(_dicts(found)))
     elif found:
         show_tournaments(found)
     else:
-        say(f"No tournament has been played yet in {named(db)}.")
+        say(f"No tournament has been played yet in {database}.")
     return 0
 
 
@@ -154,11 +156,13 @@ def standings(*, as_json: AsJson = False, db: Database = DATABASE) -> int:
 
     Example: rummyarena standings --db sqlite:///demo.db
     """
+    shown = named(db)
+    if not as_json:
+        say(f"Database: {shown}")
     ladder = trio.run(app.read_ladder, db)
     if as_json:
         say(_json(_dicts(ladder.ratings)))
         return 0
-    say(f"Database: {named(db)}")
     if not ladder.ratings:
         say("No tournament with rated games has been finished yet.")
     show_ladder(ladder.ratings)

@@ -58,8 +58,10 @@ def hosted(command: BotCommand, server: Server, host: Host, start_seconds: float
     async def run(instance: Instance) -> Trouble:
         process = host.start(command, bot_environment(server.address, instance.token))
         if isinstance(process, StartFailure):
-            # A bot that could be started before the first game and cannot now: this machine has changed, not the bot.
-            raise HostError(process.sentence)
+            if process.is_ours:
+                raise HostError(process.sentence)
+            # It could be started before the first game; that it cannot now may be its own doing, and ends no event.
+            return Trouble(instance.name, f"cannot be started: {process.reason}")
         return await _attend(instance, process, start_seconds)
 
     return run
