@@ -60,7 +60,7 @@ def test_another_seed_gives_another_game() -> None:
     ("ruleset", "names", "groups", "options"),
     [
         ("thai", ("random_legal", "card_counter"), 12, {"max_deals": 3}),
-        ("liverpool", ("random_legal", "first_candidate", "card_counter"), 2, {}),
+        ("liverpool", ("random_legal", "first_candidate", "card_counter"), 3, {"max_turns_per_deal": 45}),
     ],
 )
 def test_counting_cards_beats_playing_at_random(

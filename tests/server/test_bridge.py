@@ -634,6 +634,13 @@ async def test_a_port_that_is_taken_is_an_error_that_names_it() -> None:
                 pytest.fail("two servers on one port")
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:65536", "127.0.0.1:99999", "127.0.0.1", "127.0.0.1:", "127.0.0.1:http"])
+async def test_a_port_that_is_none_is_refused(address: str) -> None:
+    with expecting(AddressError, "port from 0 to 65535"):
+        async with a_server(address=address):
+            pytest.fail("a port that is none")
+
+
 async def test_a_unix_socket_is_not_taken_away_from_another_server(tmp_path: Path) -> None:
     address = f"unix:{tmp_path / 'socket'}"
     async with a_server(address=address) as server:

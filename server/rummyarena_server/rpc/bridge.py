@@ -36,6 +36,7 @@ _QUIET_SECONDS: Final = 0.005  # in which gRPC's threads, also under load, carry
 _LONGEST_SETTLING_SECONDS: Final = 0.1  # a bot that sends without end must not stop the clocks
 _GONE_SECONDS: Final = 0.05  # within which gRPC tells of the end of a call that has ended, and is done with it
 
+_LAST_PORT: Final = 65_535
 MOST_FRAME_BYTES: Final = 16 * 1024 * 1024
 """The largest frame that is received; beyond it gRPC ends the stream itself, and no endpoint hears why."""
 
@@ -467,6 +468,9 @@ def _bind(server: grpc.aio.Server, address: str) -> str:
             raise AddressError(f"cannot listen on {address}: another program does; choose another path")
         hint = "its directory has to exist and be writable, and the whole path be short (100 bytes)"
     else:
+        number = address.rpartition(":")[2]
+        if not (number.isascii() and number.isdigit() and int(number) <= _LAST_PORT):  # gRPC would take it modulo 2^16
+            raise AddressError(f"cannot listen on {address}: write HOST:PORT with a port from 0 to {_LAST_PORT}")
         hint = "it may be taken by another program; choose another address, or port 0 for any that is free"
     try:
         port = server.add_insecure_port(address)
