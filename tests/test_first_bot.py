@@ -46,5 +46,5 @@ def test_the_evening_ends_with_a_bot_that_beats_random(tmp_path: Path) -> None:
     (tmp_path / "my_bot.py").write_text(better)
     (tmp_path / "evening.toml").write_text(file)
     best, other = run(play, tmp_path).splitlines()[-2:]
-    assert best.split()[1] == "mine"
+    assert best.split()[1] == "evening"
     assert int(best.split()[2]) - int(other.split()[2]) > 250

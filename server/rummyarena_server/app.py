@@ -295,7 +295,10 @@ async def _play(
     async with open_host(_folder(logs)) as host, open_server(address, reconnect=reconnect) as server:
         if door is not None:
             door.opened(server.address)
-        bots = [_event_bot(event, number, directory, server, host, door) for number in range(len(settings.bots))]
+        bots = [
+            _event_bot(event, number, directory, server, host, door, listeners.trouble)
+            for number in range(len(settings.bots))
+        ]
         from_elsewhere = sum(bot.connected for bot in settings.bots)
         most_running = max(MOST_RUNNING, settings.concurrency * settings.seats) + from_elsewhere
         async with open_bots(bots, server.registry, listeners.trouble, most_running) as ready:
@@ -305,10 +308,14 @@ async def _play(
                 return await runner.run()
 
 
-def _event_bot(event: Event, number: int, directory: Path, server: Server, host: Host, door: Door | None) -> EventBot:
+def _event_bot(
+    event: Event, number: int, directory: Path, server: Server, host: Host, door: Door | None, report: Report
+) -> EventBot:
     bot, start_seconds = event.settings.bots[number], event.settings.start_seconds
     if bot.connected and door is not None:
-        return EventBot(number, bot.name, server.registry, connected(start_seconds), door.token(bot.name))
+        return EventBot(
+            number, bot.name, server.registry, connected(start_seconds, server.registry, report), door.token(bot.name)
+        )
     run_copy = hosted(BotCommand(bot.name, bot.command, directory), server, host, start_seconds)
     return EventBot(number, bot.name, server.registry, run_copy)
 

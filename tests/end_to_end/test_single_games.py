@@ -104,6 +104,17 @@ def test_a_bot_that_exits_in_the_game_loses_it(tmp_path: Path) -> None:
     assert "mine exited with code 1\n  enough of this\n  its output is in rummyarena-logs/" in ended.err
 
 
+def test_a_bot_that_answers_what_is_not_legal_is_told_of_with_its_log(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import logging\nfrom rummyarena import run\nlogging.basicConfig()\nrun(lambda decision: 'discard 2C')\n"
+    )
+    ended = arena(tmp_path, "play", "thai", "mine.py", "random-legal", *ONE_DEAL)
+    assert "mine (seat 0): 0 points, forfeited (faults)" in ended.out
+    assert "mine was forfeited, for its answers were refused or late too often\n" in ended.err
+    assert "wrong_phase" in ended.err
+    assert "its output is in rummyarena-logs/" in ended.err
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -159,7 +170,8 @@ def test_serve_lets_in_who_is_started_elsewhere(tmp_path: Path) -> None:
     write_mixed(tmp_path)
     ended = serve_mixed(tmp_path)
     assert ended.status == 0, ended
-    assert "deals of its own in each game" in ended.out  # strangers could carry cards from game to game
+    (listed,) = json.loads(arena(tmp_path, "tournament", "list", "--json").out)
+    assert not listed["shares_deals"]  # strangers could carry cards from game to game
     played = games(tmp_path)
     assert len(played) == 6
     assert all(game.forfeits == (None, None) for game in played)

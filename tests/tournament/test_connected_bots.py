@@ -49,6 +49,10 @@ class Lobby:
         self.troubles = troubles
         self._registry = registry
 
+    @property
+    def sentences(self) -> list[str]:
+        return [f"{one.bot} {one.sentence}" for one in self.troubles]
+
     async def come(self, number: int) -> Stream:
         """Has a bot come in with its token, which it must be let in with at any time."""
         await trio.testing.wait_all_tasks_blocked()
@@ -60,7 +64,8 @@ class Lobby:
 @asynccontextmanager
 async def a_lobby() -> AsyncIterator[Lobby]:
     registry, troubles = a_registry(), list[Trouble]()
-    two = [EventBot(at, str(at), registry, connected(START_SECONDS), token) for at, token in enumerate(TOKENS)]
+    run_copies = [connected(START_SECONDS, registry, troubles.append) for _ in TOKENS]
+    two = [EventBot(at, str(at), registry, run_copies[at], token) for at, token in enumerate(TOKENS)]
     async with open_bots(two, registry, troubles.append, most_running=2) as bots:
         yield Lobby(bots, registry, troubles)
 
@@ -79,7 +84,7 @@ async def test_a_game_waits_until_its_bots_have_come(autojump_clock: trio.testin
         await lobby.come(1)
         await trio.testing.wait_all_tasks_blocked()
         assert [player.name for player in players if isinstance(player, Instance)] == ["0", "1"]
-        assert lobby.troubles == []
+        assert lobby.sentences == ["0 is connected", "1 is connected"]
 
 
 async def test_a_bot_that_went_away_may_come_back_with_its_token(autojump_clock: trio.testing.MockClock) -> None:
@@ -88,7 +93,9 @@ async def test_a_bot_that_went_away_may_come_back_with_its_token(autojump_clock:
         (await lobby.come(0)).leave()
         await lobby.come(0)
         assert len(await lobby.bots.players((0, 1))) == 2
-        assert [(one.bot, one.sentence) for one in lobby.troubles] == [("0", "is no longer connected")]
+        await trio.testing.wait_all_tasks_blocked()
+        assert lobby.sentences[-1] == "0 is connected"
+        assert lobby.sentences.count("0 is no longer connected") == 1
 
 
 async def test_a_bot_that_stays_away_is_withdrawn(autojump_clock: trio.testing.MockClock) -> None:
@@ -96,11 +103,11 @@ async def test_a_bot_that_stays_away_is_withdrawn(autojump_clock: trio.testing.M
         await lobby.come(1)
         (await lobby.come(0)).leave()
         assert await lobby.bots.players((0, 1)) == []
-        assert [one.sentence for one in lobby.troubles] == [
-            "is no longer connected",
-            "has not come back within 20 seconds",
-            "has not come back within 20 seconds",
-            "is withdrawn after 3 exits in a row",
+        assert [one for one in lobby.sentences if one != "1 is connected"] == [
+            "0 is no longer connected",
+            "0 has not come back within 20 seconds",
+            "0 has not come back within 20 seconds",
+            "0 is withdrawn after 3 exits in a row",
         ]
 
 
@@ -111,4 +118,14 @@ async def test_a_bot_from_elsewhere_is_never_stopped_to_make_room(autojump_clock
         for _ in range(3):
             assert len(await lobby.bots.players((0, 1))) == 2
         await trio.sleep(100)
-        assert lobby.troubles == []
+        assert lobby.sentences == ["0 is connected", "1 is connected"]
+
+
+async def test_a_bot_whose_connection_is_lost_is_waited_for(autojump_clock: trio.testing.MockClock) -> None:
+    async with a_lobby() as lobby:
+        stream = await lobby.come(0)
+        await trio.testing.wait_all_tasks_blocked()
+        stream.abort(grpc.StatusCode.UNAVAILABLE, "the network is down")
+        await lobby.come(0)
+        await trio.testing.wait_all_tasks_blocked()
+        assert lobby.sentences == ["0 is connected", "0 has lost its connection and is waited for", "0 is connected"]

@@ -98,7 +98,7 @@ def show(
 ) -> int:
     """Shows a tournament: its table, and games with the ids by which they can be replayed.
 
-    Example: rummyarena tournament show demo
+    Example: rummyarena tournament show "demo of thai"
 
     Parameters
     ----------
@@ -188,8 +188,9 @@ def _play(file: TournamentFile, database: str, door: app.Door | None = None) -> 
         return _stopped(opened[0], table, table.stopped_by)
     show_standings(opened[0].variant, table.standings, table.ladder)
     for one in table.standings:
-        if one.forfeits == one.games > 0:
-            complain(f"{visible(one.name)} has forfeited all its games; what it printed is in {LOGS}/")
+        if one.forfeits:
+            how_many = "all its games" if one.forfeits == one.games else f"{one.forfeits} of its {one.games} games"
+            complain(f"{visible(one.name)} has forfeited {how_many}; what it printed is in {LOGS}/")
     return 0
 
 

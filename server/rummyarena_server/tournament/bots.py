@@ -67,7 +67,17 @@ def hosted(command: BotCommand, server: Server, host: Host, start_seconds: float
     return run
 
 
-def connected(start_seconds: float) -> RunCopy:
+async def follow(instance: Instance, registry: Registry, report: Report) -> None:
+    """Reports whenever a bot that is started elsewhere comes or loses its connection, until it is given up."""
+    was_there = False
+    while instance.gave_up is None:
+        if instance.is_ready != was_there:
+            was_there = instance.is_ready
+            report(Trouble(instance.name, "is connected" if was_there else "has lost its connection and is waited for"))
+        await registry.changed()
+
+
+def connected(start_seconds: float, registry: Registry, report: Report) -> RunCopy:
     """Returns how a bot is waited for that is started elsewhere: for ever at first, later for `start_seconds`."""
     patience = math.inf
 
@@ -78,7 +88,7 @@ def connected(start_seconds: float) -> RunCopy:
         if waiting.cancelled_caught:
             return Trouble(instance.name, f"has not come back within {start_seconds:g} seconds")
         patience = start_seconds
-        await instance.wait_given_up()
+        await follow(instance, registry, report)
         return Trouble(instance.name, "is no longer connected")
 
     return run

@@ -15,7 +15,7 @@ from rummyarena_server.referee.outcome import GameOutcome
 from rummyarena_server.referee.record import GameSetup
 from rummyarena_server.rpc.instances import Instance
 from rummyarena_server.rpc.server import Server
-from rummyarena_server.tournament.bots import STOP_SECONDS, HostError, Report, Trouble
+from rummyarena_server.tournament.bots import STOP_SECONDS, HostError, Report, Trouble, follow
 
 
 class NoGameError(Exception):
@@ -51,14 +51,18 @@ class SingleGame:
 
 async def play_single(game: SingleGame, server: Server, host: Host, watchers: Watchers) -> GameOutcome:
     """Plays a game to its end; `NoGameError` or `HostError`, perhaps in groups, if a bot could not be had."""
+    faulty: set[Seat] = set()
     instances = [server.registry.register(bot.name) for bot in game.setup.bots]
     async with trio.open_nursery() as nursery:
         async with trio.open_nursery() as starting:
             for seat, instance in enumerate(instances):
-                starting.start_soon(nursery.start, partial(_attend, game, server, host, watchers, seat, instance))
+                starting.start_soon(
+                    nursery.start, partial(_attend, game, server, host, watchers, seat, instance, faulty)
+                )
         with Game(game.setup, instances, server.deadlines, watchers.events) as table:
             outcome = await table.play()
             table.announce(outcome, reveal_seed=True)
+        faulty.update(one.seat for one in outcome.forfeits if one.reason == "faults")
         for instance in instances:
             server.registry.remove(instance)
         nursery.cancel_scope.deadline = trio.current_time() + STOP_SECONDS
@@ -72,14 +76,19 @@ async def _attend(
     watchers: Watchers,
     seat: Seat,
     instance: Instance,
+    faulty: set[Seat],
     task_status: trio.TaskStatus[None],
 ) -> None:
-    """Brings a bot to its seat and, if it is ours, ends it in the end; it has started once the bot said Hello."""
+    """Brings a bot to its seat and, if it is ours, ends it in the end; it has started once the bot said Hello.
+
+    `faulty`: the seats that were forfeited for their faults, once the game is over.
+    """
     command = game.commands[seat]
     if command is None:
         watchers.invite(Invitation(seat, server.address, instance.token))
         await instance.wait_ready()
         task_status.started()
+        await follow(instance, server.registry, watchers.trouble)
         return
     process = host.start(command, bot_environment(server.address, instance.token))
     if isinstance(process, StartFailure):
@@ -93,6 +102,8 @@ async def _attend(
         instance.give_up("exited")
     finally:
         await process.stop(STOP_SECONDS)
+        if seat in faulty:
+            watchers.trouble(_trouble(process, "was forfeited, for its answers were refused or late too often"))
 
 
 async def _wait_ready(game: SingleGame, process: BotProcess, instance: Instance) -> None:
