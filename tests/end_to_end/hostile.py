@@ -115,5 +115,6 @@ def assert_defined(folder: Path) -> None:
 
 
 def told_of(ended: Ended, name: str) -> list[str]:
-    """Returns what was said of a bot, without its last lines."""
-    return [line.removeprefix(f"{name} ") for line in ended.err.splitlines() if line.startswith(f"{name} ")]
+    """Returns what was said of a bot while it played: without its last lines and the count of its forfeits."""
+    said = [line.removeprefix(f"{name} ") for line in ended.err.splitlines() if line.startswith(f"{name} ")]
+    return [sentence for sentence in said if not sentence.startswith("has forfeited ")]
