@@ -38,13 +38,13 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from rummyarena_rules.options import changed_options
-from rummyarena_rules.reading import shown
+from rummyarena_rules.reading import printable, shown
 from rummyarena_rules.registry import RULESETS
 
 NAME_LENGTH: Final = 64
 MOST_BOTS: Final = 1000
 MOST_BOTS_AT_LARGER_TABLES: Final = 64  # of more than two seats
-_SHOWN_LENGTH: Final = 80
+_LONGEST_PATH: Final = 4096
 _DEEP: Final = 100  # open brackets that no sensible file has
 _LONG_NUMBER: Final = re.compile(r"[0-9_]{4000}")
 
@@ -53,7 +53,7 @@ class ConfigError(Exception):
     """A tournament file that cannot be used; its text is for people, one line for each mistake."""
 
     def __init__(self, path: Path, problems: list[str]) -> None:
-        super().__init__("\n".join(f"{_printable(str(path))}: {problem}" for problem in problems))
+        super().__init__("\n".join(f"{printable(str(path), _LONGEST_PATH)}: {problem}" for problem in problems))
         self.path = path
         self.problems = tuple(problems)
 
@@ -323,7 +323,7 @@ def _unreadable(text: str, error: ValueError | RecursionError) -> str:
     """Says why a text is no TOML, or why it is more than can be read: numbers too long, lists and tables too deep."""
     if isinstance(error, tomllib.TOMLDecodeError):
         what, _, where = str(error).rpartition(" (at ")
-        return f"this is not TOML: {_cut(_printable(what))} (at {where}"
+        return f"this is not TOML: {printable(what)} (at {where}"
     if isinstance(error, RecursionError):
         at, why = _deep_line(text), "lists and tables stand too deep in one another"
     else:
@@ -397,7 +397,7 @@ def _sentence(detail: ErrorDetails) -> str:
 
 def _dotted(place: _Place) -> str:
     """Returns a place in a file in words such as bots[2].command."""
-    words = (f"[{one}]" if isinstance(one, int) else f".{_cut(_printable(one))}" for one in place)
+    words = (f"[{one}]" if isinstance(one, int) else f".{printable(one)}" for one in place)
     return "".join(words).removeprefix(".")
 
 
@@ -405,15 +405,6 @@ def _shown(place: _Place, value: object) -> str:
     if place[0] == "secret" or isinstance(value, (dict, list, tuple)):  # secret, or too much to show
         return ""
     return f" = {shown(value) if isinstance(value, (str, int)) else value}"
-
-
-def _printable(text: str) -> str:
-    """Returns a text with what would upset a terminal written as escapes."""
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN_LENGTH else f"{text[:_SHOWN_LENGTH]}... ({len(text)} characters)"
 
 
 def _model(place: _Place) -> type[BaseModel]:

@@ -89,7 +89,7 @@ def test_a_bot_that_does_not_come_is_named_with_its_last_lines(source: str, comp
     (tmp_path / "mine.py").write_text(source)
     ended = arena(tmp_path, "play", "thai", "mine.py", "random-legal")
     assert ended.status == 1
-    assert f'rummyarena: the bot "mine" {complaint}' in ended.err
+    assert f"rummyarena: mine {complaint}" in ended.err
     assert "Traceback" not in ended.err
 
 

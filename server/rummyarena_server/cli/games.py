@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 import trio
@@ -17,7 +18,6 @@ from rummyarena_server.cli.narrator import (
     tell_end,
     tell_invitation,
     tell_record,
-    working_directory,
 )
 from rummyarena_server.cli.output import UsageError, complain, say
 from rummyarena_server.cli.places import DATABASE, LOGS, AsJson, Database, named
@@ -63,7 +63,7 @@ def play(
     clock
         Whether the bots' time is limited, as in tournaments: 5 seconds a decision and 60 more for the whole game.
     """
-    table = Table(ruleset, tuple(commands(bots, working_directory())), option or (), clock == "on", seed)
+    table = Table(ruleset, tuple(commands(bots, Path.cwd())), option or (), clock == "on", seed)
     return _play(single_game(table), show, as_json=as_json)
 
 
@@ -96,7 +96,7 @@ def connect(
     address
         Where to listen: HOST:PORT, or unix:PATH.
     """
-    others: list[BotCommand | None] = [*commands(bots or _opponents(ruleset), working_directory())]
+    others: list[BotCommand | None] = [*commands(bots or _opponents(ruleset), Path.cwd())]
     if not 0 <= seat <= len(others):
         raise UsageError(f"--seat {seat}: with {len(others)} other bots the seats are 0 to {len(others)}")
     seats = (*others[:seat], None, *others[seat:])

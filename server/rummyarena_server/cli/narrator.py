@@ -6,16 +6,14 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from rummyarena_rules.events import REFEREE, DealStarted, Event, Viewer, redact
-from rummyarena_rules.registry import RULESETS
 from rummyarena_rules.ruleset import Ruleset
 from rummyarena_rules.shoe import SEED_BYTES
 from rummyarena_rules.transcript import event_json, event_text
 from rummyarena_server.cli.output import UsageError, complain, say
+from rummyarena_server.cli.rulebook import find_ruleset
 from rummyarena_server.hosting import BotCommand, visible
 from rummyarena_server.referee.clock import SECOND, TimeControl
 from rummyarena_server.referee.outcome import GameOutcome
@@ -40,7 +38,7 @@ class Table:
 
 def single_game(table: Table) -> SingleGame:
     """Returns the game of a table; `UsageError` names what cannot be."""
-    ruleset = _ruleset(table.ruleset)
+    ruleset = find_ruleset(table.ruleset)
     if len(table.seats) not in ruleset.seats:
         allowed = f"{ruleset.seats.start} to {ruleset.seats.stop - 1}"
         raise UsageError(f"{table.ruleset} is for {allowed} seats, here are {len(table.seats)}: name a bot for each")
@@ -53,14 +51,6 @@ def single_game(table: Table) -> SingleGame:
         time_control=_CLOCK if table.clock else None,
     )
     return SingleGame(setup, table.seats)
-
-
-def _ruleset(name: str) -> Ruleset[Any]:
-    if name not in RULESETS:
-        near = get_close_matches(name, RULESETS, n=1)
-        hint = f"did you mean {near[0]}?" if near else "there are " + ", ".join(RULESETS)
-        raise UsageError(f"there is no ruleset {visible(name)}: {hint}")
-    return RULESETS[name]
 
 
 def _options(ruleset: Ruleset[Any], seats: int, words: Sequence[str]) -> Any:
@@ -159,11 +149,7 @@ def tell_record(record: GameRecord, narrator: Narrator) -> None:
 
 def tell_trouble(trouble: Trouble) -> None:
     """Tells what went wrong with a bot."""
-    complain(f"{visible(trouble.bot)} {trouble.sentence}")
-    for line in trouble.last_lines:
-        complain(f"  {line}")
-    if trouble.log:
-        complain(f"  its output is in {visible(trouble.log)}")
+    complain(trouble.told())
 
 
 def tell_invitation(invitation: Invitation) -> None:
@@ -171,8 +157,3 @@ def tell_invitation(invitation: Invitation) -> None:
     say(f"Waiting for the bot at seat {invitation.seat}. Start it in another terminal with these in its environment:")
     say(f"  RUMMYARENA_ADDRESS={invitation.address} RUMMYARENA_TOKEN={invitation.token}")
     say(f"or pass them on its command line: --address {invitation.address} --token {invitation.token}")
-
-
-def working_directory() -> Path:
-    """Returns the folder in which the bots of a command line run: where it was typed."""
-    return Path.cwd()

@@ -273,10 +273,7 @@ class Watch:
         return Group(self._bar, Text("so far, complete deal groups only:"), standings_table(self._variant, best, ()))
 
     def _trouble(self, trouble: Trouble) -> None:
-        lines = [visible(f"{trouble.bot} {trouble.sentence}"), *(f"  {line}" for line in trouble.last_lines)]
-        if trouble.log:
-            lines.append(f"  its output is in {visible(trouble.log)}")
-        self._interject("\n".join(lines))
+        self._interject(trouble.told())
 
     def _finishing(self) -> None:
         self._interject("Finishing the games that have begun; Ctrl-C again stops now.")

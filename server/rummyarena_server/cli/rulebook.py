@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from rich.table import Table
 from rich.text import Text
 
 from rummyarena_rules.options import option_fields
 from rummyarena_rules.registry import RULESETS
+from rummyarena_rules.ruleset import Ruleset
 from rummyarena_server.cli.output import UsageError, console, say
 
 _LOCAL_TERMS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -27,12 +28,17 @@ _LOCAL_TERMS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
-def show_rules(name: str) -> None:
-    """Prints the options, presets and local terms of a ruleset; `UsageError` if there is none of that name."""
+def find_ruleset(name: str) -> Ruleset[Any]:
+    """Returns the ruleset of this name; `UsageError` if there is none."""
     if name not in RULESETS:
         near = get_close_matches(name, RULESETS, n=1)
         raise UsageError(f"there is no ruleset {name!r}: " + (f"did you mean {near[0]}?" if near else _names()))
-    ruleset = RULESETS[name]
+    return RULESETS[name]
+
+
+def show_rules(name: str) -> None:
+    """Prints the options, presets and local terms of a ruleset; `UsageError` if there is none of that name."""
+    ruleset = find_ruleset(name)
     seats = f"{ruleset.seats.start} to {ruleset.seats.stop - 1} seats"
     say(f"{name}, rules version {ruleset.version}: {seats}. The rules: docs/rules/{name}.md")
     say("")

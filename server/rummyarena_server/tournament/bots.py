@@ -11,7 +11,15 @@ from typing import Final, TypeAlias
 import trio
 
 from rummyarena_rules.events import Event, Seat
-from rummyarena_server.hosting import BotCommand, BotProcess, Host, StartFailure, bot_environment, describe
+from rummyarena_server.hosting import (
+    BotCommand,
+    BotProcess,
+    Host,
+    StartFailure,
+    bot_environment,
+    describe,
+    visible,
+)
 from rummyarena_server.referee.outcome import GameOutcome
 from rummyarena_server.referee.players import Player, Question, RefusedMove, Sitting
 from rummyarena_server.rpc.instances import Instance, Registry
@@ -43,6 +51,17 @@ class Trouble:
     sentence: str
     last_lines: tuple[str, ...] = ()
     log: str = ""
+
+    def told(self) -> str:
+        """Returns all of it as lines that can be shown on a terminal."""
+        lines = [visible(f"{self.bot} {self.sentence}"), *(f"  {line}" for line in self.last_lines)]
+        return "\n".join([*lines, f"  its output is in {visible(self.log)}"] if self.log else lines)
+
+
+def trouble_with(process: BotProcess, sentence: str) -> Trouble:
+    """Returns what went wrong with a process, with the last of its output."""
+    log = str(process.log) if process.log.exists() else ""  # there is none if the bot printed nothing
+    return Trouble(process.command.name, sentence, tuple(process.last_lines()), log)
 
 
 Report: TypeAlias = Callable[[Trouble], None]
@@ -196,8 +215,7 @@ async def _attend(instance: Instance, process: BotProcess, start_seconds: float)
             sentence = _ending(instance, process)
     finally:
         await process.stop(STOP_SECONDS)
-    log = str(process.log) if process.log.exists() else ""  # there is none if the bot printed nothing
-    return Trouble(instance.name, sentence, tuple(process.last_lines()), log)
+    return trouble_with(process, sentence)
 
 
 class _Absent:

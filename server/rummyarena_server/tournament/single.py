@@ -15,7 +15,7 @@ from rummyarena_server.referee.outcome import GameOutcome
 from rummyarena_server.referee.record import GameSetup
 from rummyarena_server.rpc.instances import Instance
 from rummyarena_server.rpc.server import Server
-from rummyarena_server.tournament.bots import STOP_SECONDS, HostError, Report, Trouble, follow
+from rummyarena_server.tournament.bots import STOP_SECONDS, HostError, Report, follow, trouble_with
 
 
 class NoGameError(Exception):
@@ -98,12 +98,12 @@ async def _attend(
         task_status.started()
         status = await process.wait()
         if instance.gave_up is None:
-            watchers.trouble(_trouble(process, describe(status)))
+            watchers.trouble(trouble_with(process, describe(status)))
         instance.give_up("exited")
     finally:
         await process.stop(STOP_SECONDS)
         if seat in faulty:
-            watchers.trouble(_trouble(process, "was forfeited, for its answers were refused or late too often"))
+            watchers.trouble(trouble_with(process, "was forfeited, for its answers were refused or late too often"))
 
 
 async def _wait_ready(game: SingleGame, process: BotProcess, instance: Instance) -> None:
@@ -121,16 +121,5 @@ async def _wait_ready(game: SingleGame, process: BotProcess, instance: Instance)
         if await instance.wait_ready():
             nursery.cancel_scope.cancel()
     if not instance.is_ready:
-        raise NoGameError(_complaint(process, failure or f"did not connect within {game.start_seconds:g} seconds"))
-
-
-def _trouble(process: BotProcess, sentence: str) -> Trouble:
-    log = str(process.log) if process.log.exists() else ""
-    return Trouble(process.command.name, sentence, tuple(process.last_lines()), log)
-
-
-def _complaint(process: BotProcess, sentence: str) -> str:
-    lines = [f'the bot "{process.command.name}" {sentence}', *(f"  {line}" for line in process.last_lines())]
-    if process.log.exists():
-        lines.append(f"  its output is in {process.log}")
-    return "\n".join(lines)
+        sentence = failure or f"did not connect within {game.start_seconds:g} seconds"
+        raise NoGameError(trouble_with(process, sentence).told())
