@@ -34,6 +34,7 @@ _MOST_ROUNDS: Final = 8  # of asyncio a tick of trio, so that neither starves th
 _SETTLING_ROUNDS: Final = 4  # a frame that is there is found in the first and delivered two later
 _QUIET_SECONDS: Final = 0.005  # in which gRPC's threads, also under load, carry a frame from its socket to asyncio
 _LONGEST_SETTLING_SECONDS: Final = 0.1  # a bot that sends without end must not stop the clocks
+_ENDING_SECONDS: Final = 1.0  # for streams that were cancelled, which takes them a few rounds of asyncio
 _GONE_SECONDS: Final = 0.05  # within which gRPC tells of the end of a call that has ended, and is done with it
 
 _LAST_PORT: Final = 65_535
@@ -346,12 +347,17 @@ _INTERNAL: Final = Rejection(grpc.StatusCode.INTERNAL, "an internal error of the
 class _StreamHandler:
     """Runs the streams of one method in asyncio."""
 
-    def __init__(self, pump: Pump, open_endpoint: Open) -> None:
+    def __init__(self, pump: Pump, open_endpoint: Open, running: set[asyncio.Task[Any]]) -> None:
         self._pump = pump
         self._open = open_endpoint
+        self._running = running
 
     async def run(self, _requests: object, context: _Context) -> None:
         """Runs a stream from its call to its end, as gRPC wants it."""
+        task = asyncio.current_task()
+        if task is not None:
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
         stream = Stream(self._pump)
         rejection = await self._serve(stream, context)
         if rejection is not None:
@@ -441,18 +447,26 @@ async def serve(pump: Pump, address: str, streams: Mapping[str, Open], grace: fl
     streams `grace` seconds, then cancels them.
     """
     with trio.CancelScope(shield=True):  # a start that is cut short could not be stopped
-        server, bound = await pump.call(_start, pump, address, streams)
+        methods = _Methods(pump, streams)
+        server, bound = await pump.call(_start, address, methods)
     try:
         yield bound
     finally:
         with trio.CancelScope(shield=True):
-            await pump.call(server.stop, grace)
+            await pump.call(_stop, server, methods, grace)
 
 
-async def _start(pump: Pump, address: str, streams: Mapping[str, Open]) -> tuple[grpc.aio.Server, str]:
+async def _stop(server: grpc.aio.Server, methods: _Methods, grace: float) -> None:
+    """Stops a server; gRPC may return before the calls that it cancelled have ended and their endpoints know it."""
+    await server.stop(grace)
+    if methods.running:
+        await asyncio.wait(methods.running, timeout=_ENDING_SECONDS)
+
+
+async def _start(address: str, methods: _Methods) -> tuple[grpc.aio.Server, str]:
     server = grpc.aio.server(options=_OPTIONS)
-    server.add_generic_rpc_handlers((_Methods(pump, streams),))
-    services = sorted({method.split("/")[1] for method in streams})
+    server.add_generic_rpc_handlers((methods,))
+    services = sorted({method.split("/")[1] for method in methods.names})
     await _add_health(server, services)
     reflection.enable_server_reflection([*services, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
     bound = _bind(server, address)
@@ -492,11 +506,16 @@ def _is_listened_on(path: str) -> bool:
 
 
 class _Methods(grpc.GenericRpcHandler):
-    """Finds the handler of a method; messages pass as they are, without being parsed or built here."""
+    """Finds the handler of a method; messages pass as they are, without being parsed or built here.
+
+    `running`: the tasks of all streams that are open.
+    """
 
     def __init__(self, pump: Pump, streams: Mapping[str, Open]) -> None:
+        self.names = tuple(streams)
+        self.running: set[asyncio.Task[Any]] = set()
         self._handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
-            method: grpc.stream_stream_rpc_method_handler(_StreamHandler(pump, open_endpoint).run)
+            method: grpc.stream_stream_rpc_method_handler(_StreamHandler(pump, open_endpoint, self.running).run)
             for method, open_endpoint in streams.items()
         }
 
