@@ -111,7 +111,12 @@ def _words(value: object) -> object:
     return tuple(value)
 
 
+def _as_tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
 Name: TypeAlias = Annotated[str, BeforeValidator(_a_name), Allowed(f"a text of 1 to {NAME_LENGTH} characters")]
+Format: TypeAlias = Literal["round-robin", "gauntlet", "swiss", "ladder"]
 Switch: TypeAlias = Annotated[bool, Allowed("true or false")]
 Seconds: TypeAlias = Annotated[
     float, Field(ge=0, le=86_400, allow_inf_nan=False), Allowed("a number of seconds from 0 to 86400 (a day)")
@@ -125,6 +130,8 @@ class BotSettings(BaseModel):
     """A bot of a tournament; names are data, never a path or a key.
 
     `command`: the words that start it, none if it is `connected`: started elsewhere, by whom its token is given to.
+    `files`: patterns of further files that it is made of, from the folder of the tournament file. `challenger`: in a
+    gauntlet, whether it is one of those that play against all others.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -133,6 +140,8 @@ class BotSettings(BaseModel):
     command: Annotated[tuple[str, ...], BeforeValidator(_words), Allowed("a list of words or one text")] = ()
     connected: Switch = False
     version: Annotated[str, BeforeValidator(_a_version), Allowed(f"a text of up to {NAME_LENGTH} characters")] = ""
+    files: Annotated[tuple[str, ...], BeforeValidator(_as_tuple), Allowed("a list of patterns of files")] = ()
+    challenger: Switch = False
 
     @model_validator(mode="after")
     def _is_started_somehow(self) -> Self:
@@ -146,10 +155,11 @@ class BotSettings(BaseModel):
 class TournamentSettings(BaseModel):
     """What a tournament file says.
 
-    `seats`: if not said, the fewest that the ruleset is for. `cycles`: how often everybody meets everybody. `seed`: the
-    public schedule seed. `secret`: 64 hex digits that fix the event secret, so that the deals are foreseeable.
-    `concurrency`: games at once. `start_seconds`: what a bot may take to connect. `options`: those of the ruleset that
-    differ from the defaults.
+    `seats`: if not said, the fewest that the ruleset is for. `rounds`: of a Swiss tournament, or of a ladder that is to
+    end. `rated`: whether its games count for Elo. `records`: of which games the moves are kept. `cycles`: how often
+    everybody meets everybody. `seed`: the public schedule seed. `secret`: 64 hex digits that fix the event secret, so
+    that the deals are foreseeable. `concurrency`: games at once. `start_seconds`: what a bot may take to connect.
+    `options`: those of the ruleset that differ from the defaults.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -157,6 +167,10 @@ class TournamentSettings(BaseModel):
     name: Name
     ruleset: Annotated[str, Allowed("the name of a ruleset: " + ", ".join(RULESETS))] = "thai"
     seats: Annotated[int, Allowed("a whole number, from 2 to 8 as the ruleset allows")] = 2
+    format: Annotated[Format, Allowed('"round-robin", "gauntlet", "swiss" or "ladder"')] = "round-robin"
+    rounds: Annotated[int | None, Field(ge=1, le=1_000_000), Allowed("a whole number from 1 to 1000000")] = None
+    rated: Switch = True
+    records: Annotated[Literal["all", "forfeits", "none"], Allowed('"all", "forfeits" or "none"')] = "all"
     cycles: Annotated[int, Field(ge=1, le=1_000_000), Allowed("a whole number from 1 to 1000000")] = 1
     seed: Annotated[int, Field(ge=0, lt=2**63), Allowed("a whole number from 0 to 2^63 - 1")] = 0
     secret: Annotated[str | None, Field(repr=False), Allowed("a text of 64 hex digits")] = None
@@ -170,7 +184,7 @@ class TournamentSettings(BaseModel):
     reconnect_seconds: Seconds = 30.0
     start_seconds: SomeSeconds = 20.0
     options: Annotated[dict[str, Any], Allowed("a table of options")] = {}
-    bots: Annotated[tuple[BotSettings, ...], Allowed("tables, each begun by [[bots]]")]
+    bots: Annotated[tuple[BotSettings, ...], BeforeValidator(_as_tuple), Allowed("tables, each begun by [[bots]]")]
 
     @property
     def event_secret(self) -> bytes | None:
@@ -187,10 +201,11 @@ class TournamentSettings(BaseModel):
 
         How many games run at once and how long a bot may take to start bear on no result and are left out.
         """
-        said = self.model_dump(mode="json", exclude={"secret", "deals", "concurrency", "start_seconds"})
+        said = self.model_dump(mode="json", exclude={"secret", "deals", "concurrency", "start_seconds", "records"})
+        # What is as it was before there was a choice is left out, so that tournaments of older versions go on.
+        _leave_out(said, {"format": "round-robin", "rounds": None, "rated": True})
         for bot in said["bots"]:
-            if not bot["connected"]:
-                del bot["connected"]  # so that a tournament of an older version is still the same one
+            _leave_out(bot, {"connected": False, "files": [], "challenger": False})
         version = RULESETS[self.ruleset].version
         return said | {"rules_version": version, "deals": "shared" if self.shares_deals else "own"}
 
@@ -251,11 +266,6 @@ class TournamentSettings(BaseModel):
             raise _refused("; ".join(refusal.message for refusal in configured))
         return changed_options(configured)
 
-    @field_validator("bots", mode="before")
-    @classmethod
-    def _is_a_list(cls, bots: object) -> object:
-        return tuple(bots) if isinstance(bots, list) else bots
-
     @field_validator("bots")
     @classmethod
     def _are_enough_and_distinct(cls, bots: tuple[BotSettings, ...], info: ValidationInfo) -> tuple[BotSettings, ...]:
@@ -271,6 +281,12 @@ class TournamentSettings(BaseModel):
         if twice:
             raise _refused(f"each needs a name of its own; an earlier one has the name of {', '.join(twice)}")
         return bots
+
+
+def _leave_out(said: dict[str, Any], defaults: Mapping[str, object]) -> None:
+    for key, default in defaults.items():
+        if said[key] == default:
+            del said[key]
 
 
 def _too_few_for_a_table(bots: int, seats: int, ruleset: str | None) -> str:
@@ -413,7 +429,7 @@ def _model(place: _Place) -> type[BaseModel]:
 
 def _allowed(place: _Place) -> str:
     if len(place) == 2 and place[0] == "bots":
-        return "a table with name, command or connected, and, if you like, version"
+        return "a table with name, command or connected, and, if you like, version and files"
     keys = [one for one in place if isinstance(one, str)]
     metadata = _model(place).model_fields[keys[1] if _model(place) is BotSettings else keys[0]].metadata
     return next(one.words for one in metadata if isinstance(one, Allowed))

@@ -199,6 +199,18 @@ def test_tables_of_an_older_version_are_brought_up_to_date(path: Path) -> None:
     engine.dispose()
 
 
+@pytest.mark.parametrize(("status", "counting"), [("running", 0), ("finished", 1)])
+def test_the_games_of_what_was_finished_before_still_count_for_elo(path: Path, status: str, counting: int) -> None:
+    with closing(sqlite3.connect(path)) as old:
+        old.executescript(FIRST_VERSION.read_text())
+        old.execute("UPDATE tournament SET status = ?", (status,))
+        old.commit()
+    engine = open_engine(path, must_exist=True)
+    with engine.connect() as connection:
+        assert connection.scalar(text("SELECT rated_games FROM tournament")) == counting
+    engine.dispose()
+
+
 def test_a_database_that_another_process_locks_is_refused_for_now(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 from rummyarena_server.store.database import open_engine, writing
 from rummyarena_server.store.errors import StoreError
 from rummyarena_server.store.records import (
+    count_for_elo,
     find_tournament,
     finish_tournament,
     open_tournament,
@@ -213,6 +214,12 @@ def test_a_damaged_record_is_said_so(session: Session) -> None:
         record_text(session, tournament, 4)
 
 
+def test_a_record_that_is_not_to_be_kept_is_not_there(session: Session) -> None:
+    tournament = opened(session)
+    assert record_game(session, tournament, result(0, record=None), NOW)
+    assert record_text(session, tournament, 0) is None
+
+
 def test_a_game_that_was_not_played_has_no_record(session: Session) -> None:
     tournament = opened(session)
     withdrawn = tuple(SeatResult(entrant=one, rank=one + 1, forfeit="withdrawn" if one else None) for one in (0, 1))
@@ -245,7 +252,8 @@ def test_recorded_indices_are_ranges_with_gaps_between(
         {"seed": b"short"},
         {"status": "abandoned"},
         {"counted_deals": 4},
-        {"record": None},
+        {"status": "unplayed"},
+        {"lag": -1},
         {"ranks": (0, 1)},
         {"ranks": (2, 2)},
         {"seats": (SeatResult(entrant=0, rank=1),)},
@@ -336,6 +344,8 @@ def test_ratings_follow_the_schedule_whatever_the_order_of_finishing(session: Se
     for tournament, index, ranks in reversed(games):
         record_game(session, tournament, result(index, ranks), NOW)
     # when
+    count_for_elo(session, first, 3)
+    count_for_elo(session, second, 2)
     rebuild_ratings(session, NOW)
     # then
     elo = [1500.0, 1500.0]
@@ -354,6 +364,7 @@ def test_ratings_follow_the_schedule_whatever_the_order_of_finishing(session: Se
 def test_ratings_made_again_are_the_same(session: Session) -> None:
     tournament = opened(session)
     record_game(session, tournament, result(0), NOW)
+    count_for_elo(session, tournament, 1)
     rebuild_ratings(session, NOW)
     once = ladder(session)
     rebuild_ratings(session, LATER)
@@ -365,6 +376,7 @@ def test_each_variant_has_its_own_ratings(session: Session) -> None:
     record_game(session, tournament, result(0), NOW)
     record_game(session, tournament, result(1, options={"target_score": 300}), NOW)
     record_game(session, tournament, result(2, rules_version=2), NOW)
+    count_for_elo(session, tournament, 3)
     rebuild_ratings(session, NOW)
     assert [(one.variant, one.bot, one.elo) for one in ladder(session)] == [
         ("thai 1, 2 seats", "Ann", 1508.0),
@@ -377,9 +389,22 @@ def test_each_variant_has_its_own_ratings(session: Session) -> None:
 
 
 def test_a_game_that_is_not_rated_is_left_out(session: Session) -> None:
-    record_game(session, opened(session), result(0, (2, 2), rated=False), NOW)
+    tournament = opened(session)
+    record_game(session, tournament, result(0, (2, 2), rated=False), NOW)
+    count_for_elo(session, tournament, 1)
     rebuild_ratings(session, NOW)
     assert ladder(session) == []
+
+
+def test_only_the_first_games_that_are_to_count_do(session: Session) -> None:
+    tournament = opened(session)
+    for index in (0, 1, 2):
+        record_game(session, tournament, result(index), NOW)
+    rebuild_ratings(session, NOW)
+    assert ladder(session) == []
+    count_for_elo(session, tournament, 2)
+    rebuild_ratings(session, NOW)
+    assert [one.games for one in ladder(session)] == [2, 2]
 
 
 def test_a_variant_is_named_by_what_differs_from_the_defaults() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import trio
 from cyclopts import Parameter
 
-from rummyarena_server import app
+from rummyarena_server.app import playing, reading
 from rummyarena_server.cli.bots import commands
 from rummyarena_server.cli.narrator import (
     Narrator,
@@ -115,7 +115,7 @@ def replay(game: str, /, *, show: Show = None, as_json: AsJson = False, db: Data
         The id of the game, as `rummyarena tournament show` and the bots name it.
     """
     named(db)  # refuses a text that names none
-    stored = trio.run(app.read_game, db, game)
+    stored = trio.run(reading.read_game, db, game)
     if stored is None:
         raise UsageError(
             f"no game {visible(game)} is over: `rummyarena tournament show NAME` names those of a tournament"
@@ -139,7 +139,7 @@ def _play(
     narrator.begin()
     watchers = narrator.watchers(tell_invitation)
     try:
-        outcome = trio.run(app.play_game, game, LOGS, watchers, address, reconnect_seconds)
+        outcome = trio.run(playing.play_game, game, LOGS, watchers, address, reconnect_seconds)
     except* KeyboardInterrupt:
         complain("Interrupted; the game counts for nobody.")
         raise SystemExit(_INTERRUPTED) from None

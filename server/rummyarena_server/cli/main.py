@@ -11,7 +11,7 @@ from typing import Final
 from cyclopts import App, CycloptsError, UnusedCliTokensError
 
 from rummyarena.version import __version__
-from rummyarena_server import app
+from rummyarena_server.app import playing
 from rummyarena_server.cli import games, tournaments
 from rummyarena_server.cli.output import (
     OutputError,
@@ -40,7 +40,7 @@ _EXPECTED: Final = (
     AddressError,
     HostError,
     NoGameError,
-    app.ChangedTournamentError,
+    playing.ChangedTournamentError,
     GameFailedError,
     SecondRunnerError,
 )

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 from rich.text import Text
 
-from rummyarena_server import app
+from rummyarena_server.app import playing
 from rummyarena_server.hosting import visible
 from rummyarena_server.store.results import BotRating, GameSummary, SeatSummary, Standing, TournamentSummary
 from rummyarena_server.tournament.bots import Trouble
@@ -215,10 +215,10 @@ class Watch:
                 self._live.stop()
 
     @property
-    def listeners(self) -> app.Listeners:
+    def listeners(self) -> playing.Listeners:
         """What a tournament reports to."""
         standings = self._note_standings if console().is_terminal else None
-        return app.Listeners(self._opened, self._progress, self._trouble, self._finishing, standings)
+        return playing.Listeners(self._opened, self._progress, self._trouble, self._finishing, standings)
 
     def _opened(self, event: Event) -> None:
         settings = event.settings

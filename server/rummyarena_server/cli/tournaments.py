@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import trio
 from cyclopts import Parameter
 
-from rummyarena_server import app
+from rummyarena_server.app import playing, reading
 from rummyarena_server.cli.demo import demo_files
 from rummyarena_server.cli.output import (
     UsageError,
@@ -84,7 +84,7 @@ def serve(file: Path, /, *, address: str = "127.0.0.1:7777", db: Database = DATA
         for bot in expected:
             say(f"  {visible(bot)}: RUMMYARENA_ADDRESS={bound} RUMMYARENA_TOKEN={tokens.of(bot)}")
 
-    return _play(tournament, db, app.Door(address, tokens.of, tell) if expected else None)
+    return _play(tournament, db, playing.Door(address, tokens.of, tell) if expected else None)
 
 
 def show(
@@ -106,7 +106,7 @@ def show(
         The name of the tournament.
     """
     database = named(db)
-    found = trio.run(app.read_tournament, db, name, after, games)
+    found = trio.run(reading.read_tournament, db, name, after, games)
     if found is None:
         raise UsageError(
             f"there is no tournament {visible(name)} in {database}: `rummyarena tournament list` names them"
@@ -141,7 +141,7 @@ def listed(*, as_json: AsJson = False, db: Database = DATABASE) -> int:
     Example: rummyarena tournament list
     """
     database = named(db)
-    found = trio.run(app.read_tournaments, db)
+    found = trio.run(reading.read_tournaments, db)
     if as_json:
         say(_json(_dicts(found)))
     elif found:
@@ -159,7 +159,7 @@ def standings(*, as_json: AsJson = False, db: Database = DATABASE) -> int:
     shown = named(db)
     if not as_json:
         say(f"Database: {shown}")
-    ladder = trio.run(app.read_ladder, db)
+    ladder = trio.run(reading.read_ladder, db)
     if as_json:
         say(_json(_dicts(ladder.ratings)))
         return 0
@@ -172,7 +172,7 @@ def standings(*, as_json: AsJson = False, db: Database = DATABASE) -> int:
     return 0
 
 
-def _play(file: TournamentFile, database: str, door: app.Door | None = None) -> int:
+def _play(file: TournamentFile, database: str, door: playing.Door | None = None) -> int:
     say(f"Database: {named(database)}; what the bots print: {LOGS}/")
     opened: list[Event] = []
     with Watch() as watch:
@@ -183,7 +183,7 @@ def _play(file: TournamentFile, database: str, door: app.Door | None = None) -> 
             listeners.opened(event)
 
         heard = replace(listeners, opened=note)
-        table = trio.run(app.run_tournament, file, database, LOGS, heard, door)
+        table = trio.run(playing.run_tournament, file, database, LOGS, heard, door)
     if table.stopped_by is not None:
         return _stopped(opened[0], table, table.stopped_by)
     show_standings(opened[0].variant, table.standings, table.ladder)
@@ -194,7 +194,7 @@ def _play(file: TournamentFile, database: str, door: app.Door | None = None) -> 
     return 0
 
 
-def _stopped(event: Event, table: app.Table, number: int) -> int:
+def _stopped(event: Event, table: playing.Table, number: int) -> int:
     """Shows what can be said of a tournament that was broken off."""
     if any(one.games for one in table.standings):
         say("The table so far is provisional; it counts complete deal groups only.")

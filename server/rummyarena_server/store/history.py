@@ -36,12 +36,12 @@ def recorded_counts(session: Session) -> dict[int, int]:
 def entrants(session: Session, tournament_id: int) -> tuple[EntrantPlan, ...]:
     """Returns the bots of a tournament in the order of their numbers."""
     rows = session.execute(
-        select(BOT.c.name, ENTRANT.c.version, ENTRANT.c.command)
+        select(BOT.c.name, ENTRANT.c.version, ENTRANT.c.command, ENTRANT.c.pin)
         .join(BOT, BOT.c.id == ENTRANT.c.bot_id)
         .where(ENTRANT.c.tournament_id == tournament_id)
         .order_by(ENTRANT.c.number)
     )
-    return tuple(EntrantPlan(row.name, row.version, tuple(json.loads(row.command))) for row in rows)
+    return tuple(EntrantPlan(row.name, row.version, tuple(json.loads(row.command)), row.pin) for row in rows)
 
 
 # --- games -----------------------------------------------------------------------------------------------------------
@@ -173,6 +173,7 @@ def _summary(row: Row[Any], seats: tuple[SeatSummary, ...]) -> GameSummary:
         deals=row.deals,
         counted_deals=row.counted_deals,
         rated=row.rated,
+        lag=row.lag,
         started_at=row.started_at,
         finished_at=row.finished_at,
         seats=seats,

@@ -9,7 +9,17 @@ whole microseconds. A change here needs a migration; a test compares the two.
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final
 
-from sqlalchemy import BigInteger, CheckConstraint, DateTime, Dialect, MetaData, TypeDecorator, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    DateTime,
+    Dialect,
+    MetaData,
+    TypeDecorator,
+    UniqueConstraint,
+    false,
+    text,
+)
 from sqlmodel import Field, SQLModel
 
 NAMING: Final = {
@@ -56,7 +66,10 @@ class Bot(Table, table=True):
 
 
 class Tournament(Table, table=True):
-    """An event; ids rise in the order of opening and are never used again. `event_secret` stays in this table."""
+    """An event; ids rise in the order of opening and are never used again. `event_secret` stays in this table.
+
+    `rated_games`: how many of its games, from the first, count for Elo. `imported`: it was played elsewhere.
+    """
 
     __table_args__: ClassVar[Any] = (
         CheckConstraint("status IN ('running', 'finished')", name="status"),
@@ -70,12 +83,17 @@ class Tournament(Table, table=True):
     event_secret: bytes = Field(repr=False)
     secret_fixed: bool
     status: str = "running"
+    rated_games: int = Field(default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"})
+    imported: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
     opened_at: datetime = Field(sa_type=UtcDateTime)
     finished_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
 
 
 class Entrant(Table, table=True):
-    """A bot, in one version, as it takes part in one tournament; `number` counts from 0."""
+    """A bot, in one version, as it takes part in one tournament; `number` counts from 0.
+
+    `pin`: what holds it to that version, canonical JSON; empty until it is known.
+    """
 
     __table_args__: ClassVar[Any] = (UniqueConstraint("tournament_id", "number"),)
 
@@ -85,12 +103,23 @@ class Entrant(Table, table=True):
     bot_id: int = Field(foreign_key="bot.id", index=True)
     version: str
     command: str
+    pin: str = Field(default="", sa_column_kwargs={"server_default": text("''")})
+
+
+class Round(Table, table=True):
+    """A round whose tables depend on results, stored before its first game; `tables`: lists of entrants, as JSON."""
+
+    tournament_id: int = Field(primary_key=True, foreign_key="tournament.id")
+    number: int = Field(primary_key=True)
+    tables: str
+    opened_at: datetime = Field(sa_type=UtcDateTime)
 
 
 class Game(Table, table=True):
     """A recorded game; `schedule_index` and its tournament are the key under which it is recorded exactly once.
 
     `attempt`: how many times it was begun and abandoned before. `counted_deals`: those finished before a forfeit.
+    `lag`: by how many microseconds this server was late at worst while it was played.
     """
 
     __table_args__: ClassVar[Any] = (
@@ -113,6 +142,7 @@ class Game(Table, table=True):
     deals: int
     counted_deals: int
     rated: bool
+    lag: int = Field(default=0, sa_type=BigInteger, sa_column_kwargs={"server_default": "0"})
     started_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
     finished_at: datetime | None = Field(default=None, sa_type=UtcDateTime)
     recorded_at: datetime = Field(sa_type=UtcDateTime)
@@ -172,6 +202,7 @@ _TABLES: Final = Table.metadata.tables
 BOT: Final = _TABLES["bot"]
 TOURNAMENT: Final = _TABLES["tournament"]
 ENTRANT: Final = _TABLES["entrant"]
+ROUND: Final = _TABLES["round"]
 GAME: Final = _TABLES["game"]
 SEAT: Final = _TABLES["seat"]
 RECORD: Final = _TABLES["record"]

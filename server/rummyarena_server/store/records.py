@@ -46,6 +46,8 @@ def open_tournament(session: Session, plan: TournamentPlan, now: datetime) -> St
         "event_secret": plan.event_secret,
         "secret_fixed": plan.secret_fixed,
         "status": "running",
+        "rated_games": 0,
+        "imported": False,
         "opened_at": now,
     }
     made = StoredTournament(**session.execute(insert(TOURNAMENT).values(values).returning(TOURNAMENT)).mappings().one())
@@ -65,6 +67,11 @@ def finish_tournament(session: Session, tournament_id: int, now: datetime) -> No
     session.execute(update(TOURNAMENT).where(running).values(status="finished", finished_at=now))
 
 
+def count_for_elo(session: Session, tournament_id: int, games: int) -> None:
+    """Has so many games of a tournament, from the first, count for Elo; the ratings are to be made again then."""
+    session.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id).values(rated_games=games))
+
+
 def _add_entrants(session: Session, tournament_id: int, entrants: Iterable[EntrantPlan], now: datetime) -> None:
     for number, one in enumerate(entrants):
         session.execute(insert_or_not(BOT).values(name=one.name, created_at=now).on_conflict_do_nothing())
@@ -74,6 +81,7 @@ def _add_entrants(session: Session, tournament_id: int, entrants: Iterable[Entra
             "bot_id": session.execute(select(BOT.c.id).where(BOT.c.name == one.name)).scalar_one(),
             "version": one.version,
             "command": canonical_json(one.command),
+            "pin": one.pin,
         }
         session.execute(insert(ENTRANT).values(values))
 
@@ -190,6 +198,7 @@ def _game_values(tournament_id: int, result: GameResult, now: datetime) -> dict[
         "deals": result.deals,
         "counted_deals": result.counted_deals,
         "rated": result.rated,
+        "lag": result.lag,
         "started_at": result.started_at,
         "finished_at": result.finished_at,
         "recorded_at": now,

@@ -27,11 +27,15 @@ def canonical_json(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EntrantPlan:
-    """A bot that takes part: its name, its author's word for the version, and the words that start it."""
+    """A bot that takes part: its name, its author's word for the version, and the words that start it.
+
+    `pin`: what holds it to the version it has now, canonical JSON; empty until it is known.
+    """
 
     name: str
     version: str = ""
     command: tuple[str, ...] = ()
+    pin: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +89,8 @@ class GameResult:
 
     `index`, `group`, `rotation`, `attempt`, `seed`: as scheduled. `options`: those that differ from the defaults.
     `reason`: how it came to its end, in words, if not by the rules. `seats`: in the order of the seats. `status`:
-    `unplayed` if it was decided by forfeits before it began; then there are no deals, times or record.
+    `unplayed` if it was decided by forfeits before it began; then there are no deals, times or record. `lag`: by how
+    many microseconds the server was late at worst while it was played. `record`: `None` where it is not to be kept.
     """
 
     index: int
@@ -102,6 +107,7 @@ class GameResult:
     deals: int = 0
     counted_deals: int = 0
     rated: bool = True
+    lag: int = 0
     started_at: datetime | None = None
     finished_at: datetime | None = None
     record: GameRecordText | None = None
@@ -111,7 +117,8 @@ class GameResult:
         _must(len(self.seed) == _SEED_BYTES, "a game seed is 32 bytes")
         _must(self.status in get_args(GameStatus), f"no status is {self.status!r}")
         _must(0 <= self.counted_deals <= self.deals, "the deals that count are among the finished ones")
-        _must((self.record is None) == (self.status == "unplayed"), "a game has a record if it was played")
+        _must(self.record is None or self.status != "unplayed", "a game has a record only if it was played")
+        _must(self.lag >= 0, "nothing is early")
         self._check_seats()
 
     def _check_seats(self) -> None:
@@ -128,7 +135,10 @@ class GameResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTournament:
-    """A tournament as it stands in the store; `event_secret` is not for files, logs or messages while it runs."""
+    """A tournament as it stands in the store; `event_secret` is not for files, logs or messages while it runs.
+
+    `rated_games`: how many of its games, from the first, count for Elo. `imported`: it was played elsewhere.
+    """
 
     id: int
     name: str
@@ -137,6 +147,8 @@ class StoredTournament:
     event_secret: bytes = field(repr=False)
     secret_fixed: bool
     status: TournamentStatus
+    rated_games: int
+    imported: bool
     opened_at: datetime
     finished_at: datetime | None
 
@@ -179,7 +191,10 @@ class SeatSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameSummary:
-    """A recorded game without its moves; `seats` in the order of the seats. `id`: as its bots were told it."""
+    """A recorded game without its moves; `seats` in the order of the seats. `id`: as its bots were told it.
+
+    `lag`: see `GameResult`.
+    """
 
     id: str
     index: int
@@ -191,6 +206,7 @@ class GameSummary:
     deals: int
     counted_deals: int
     rated: bool
+    lag: int
     started_at: datetime | None
     finished_at: datetime | None
     seats: tuple[SeatSummary, ...]

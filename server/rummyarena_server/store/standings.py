@@ -74,13 +74,14 @@ def rated_seats(session: Session, tournament_id: int) -> Iterator[Row[Any]]:
 
 
 def rated_games(session: Session) -> Iterator[RatedGame]:
-    """Yields the rated games of all tournaments: these in the order of opening, their games in that of the schedule."""
+    """Yields the games that count for Elo: tournaments in the order of opening, their games in that of the schedule."""
     variant = (GAME.c.ruleset, GAME.c.rules_version, GAME.c.options)
     rows = session.execute(
         select(GAME.c.id, *variant, ENTRANT.c.bot_id, SEAT.c.rank)
         .join(SEAT, SEAT.c.game_id == GAME.c.id)
         .join(ENTRANT, ENTRANT.c.id == SEAT.c.entrant_id)
-        .where(GAME.c.rated)
+        .join(TOURNAMENT, TOURNAMENT.c.id == GAME.c.tournament_id)
+        .where(GAME.c.rated, GAME.c.schedule_index < TOURNAMENT.c.rated_games)
         .order_by(GAME.c.tournament_id, GAME.c.schedule_index, SEAT.c.seat)
         .execution_options(yield_per=_ROWS_AT_ONCE)
     )

@@ -57,9 +57,12 @@ class Event:
         )
 
     def result(
-        self, game: ScheduledGame, attempt: int, outcome: GameOutcome, withdrawn: Collection[Seat] = ()
+        self, game: ScheduledGame, attempt: int, outcome: GameOutcome, withdrawn: Collection[Seat] = (), lag: int = 0
     ) -> GameResult:
-        """Returns what is stored of a game that was played; `withdrawn`: the seats whose bots were so before it."""
+        """Returns what is stored of a game that was played.
+
+        `withdrawn`: the seats whose bots were so before it. `lag`: by how many microseconds this server was late.
+        """
         forfeits: dict[Seat, SeatForfeit] = {one.seat: one.reason for one in outcome.forfeits}
         forfeits |= dict.fromkeys(withdrawn, "withdrawn")
         seats = tuple(
@@ -81,9 +84,10 @@ class Event:
             deals=len(outcome.deals),
             counted_deals=outcome.counted_deals,
             rated=outcome.rated,
+            lag=lag,
             started_at=outcome.record.started_at,
             finished_at=outcome.record.finished_at,
-            record=GameRecordText(format=FORMAT, text=to_json(outcome.record)),
+            record=GameRecordText(format=FORMAT, text=to_json(outcome.record)) if self._keeps(forfeits) else None,
         )
 
     def unplayed(self, game: ScheduledGame, attempt: int, forfeited: Collection[Seat]) -> GameResult:
@@ -109,6 +113,10 @@ class Event:
         if self.settings.shares_deals:
             return game_seed(self.stored.event_secret, game.group)
         return game_seed(self.stored.event_secret, game.group, game.rotation, attempt)
+
+    def _keeps(self, forfeits: Collection[Seat]) -> bool:
+        """Tells whether the record of a game with these forfeits is stored."""
+        return self.settings.records == "all" or (self.settings.records == "forfeits" and bool(forfeits))
 
     def _common(self, game: ScheduledGame, attempt: int) -> dict[str, Any]:
         return {

@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final
 
 import trio
+from sqlalchemy.orm import Session
 
 from rummyarena_rules.events import Seat
 from rummyarena_server.referee.clock import Deadlines
@@ -26,6 +27,7 @@ from rummyarena_server.store.lock import FileLock, Holder
 from rummyarena_server.store.records import (
     abandon_attempts,
     begin_attempt,
+    count_for_elo,
     finish_tournament,
     record_game,
     recorded_indices,
@@ -58,10 +60,15 @@ class SecondRunnerError(Exception):
     """Another process plays the tournament; it is not disturbed."""
 
 
+def _never(_result: GameResult) -> bool:
+    return False
+
+
 class Runner:
     """Plays what is left of an event.
 
     `on_progress` hears of each recorded game, `on_trouble` when the store cannot be written and when it can be again.
+    `is_enough` is asked after each recorded game; once it says so, no more are begun, as after `drain`.
     """
 
     def __init__(
@@ -72,6 +79,7 @@ class Runner:
         deadlines: Deadlines,
         on_progress: Callable[[Progress], None],
         on_trouble: Report,
+        is_enough: Callable[[GameResult], bool] = _never,
     ) -> None:
         self._event = event
         self._bots = bots
@@ -79,6 +87,7 @@ class Runner:
         self._patient = PatientStore(store, lambda sentence: on_trouble(Trouble(event.settings.name, sentence)))
         self._deadlines = deadlines
         self._on_progress = on_progress
+        self._is_enough = is_enough
         self._places = trio.Semaphore(event.settings.concurrency)
         self._starting = trio.CancelScope()
         self._seating = trio.Lock()
@@ -97,8 +106,7 @@ class Runner:
             await self._play_games()
             if self._recorded < len(self._event.schedule):
                 return False
-            await self._patient.write(rebuild_ratings, _now())
-            await self._patient.write(finish_tournament, self._event.stored.id, _now())
+            await self._patient.write(_finish, self._event, _now())
             return True
 
     def drain(self) -> None:
@@ -201,6 +209,8 @@ class Runner:
             )
         self._recorded += 1
         self._report_progress()
+        if self._is_enough(result):
+            self.drain()
         return not self._event.settings.shares_deals or self._completes_group(result.group)
 
     def _completes_group(self, group: int) -> bool:
@@ -216,6 +226,14 @@ class Runner:
 
     def _report_progress(self) -> None:
         self._on_progress(Progress(self._recorded, len(self._event.schedule)))
+
+
+def _finish(session: Session, event: Event, now: datetime) -> None:
+    """Closes an event whose games are all recorded, and has them count for Elo if they are to."""
+    if event.settings.rated:
+        count_for_elo(session, event.stored.id, len(event.schedule))
+    rebuild_ratings(session, now)
+    finish_tournament(session, event.stored.id, now)
 
 
 def _gaps(done: Sequence[range], games: int) -> Iterator[int]:

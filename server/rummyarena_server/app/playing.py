@@ -1,4 +1,4 @@
-"""The composition root: opens store, server and host, and runs what the command line asks for."""
+"""Opens store, server and host, and plays what the command line asks for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import trio
 
@@ -20,19 +19,14 @@ from rummyarena_server.referee.clock import SECOND
 from rummyarena_server.referee.outcome import GameOutcome
 from rummyarena_server.rpc.server import Server, open_server
 from rummyarena_server.store.errors import StoreError, StoreUnavailable
-from rummyarena_server.store.history import game_record, games
 from rummyarena_server.store.records import find_tournament, open_tournament
 from rummyarena_server.store.results import (
     BotRating,
-    GameSummary,
     Standing,
-    StoredGame,
     StoredTournament,
-    TournamentSummary,
 )
 from rummyarena_server.store.standings import ladder, standings
 from rummyarena_server.store.store import Store, open_store
-from rummyarena_server.tournament.archive import tournament, tournaments
 from rummyarena_server.tournament.bots import (
     MOST_RUNNING,
     EventBot,
@@ -45,9 +39,6 @@ from rummyarena_server.tournament.bots import (
 from rummyarena_server.tournament.event import Event, event_of, plan
 from rummyarena_server.tournament.runner import Progress, Runner
 from rummyarena_server.tournament.single import SingleGame, Watchers, play_single
-
-if TYPE_CHECKING:
-    from rummyarena_server.tournament.figures import Figures
 
 _ADDRESS = "127.0.0.1:0"  # hosted bots only: nobody else needs to find it
 _TABLE_SECONDS = 1.0  # between two provisional tables
@@ -104,24 +95,6 @@ class Table:
     stopped_by: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A stored tournament with its table, provisional if it is not finished, its figures, and a page of its games."""
-
-    summary: TournamentSummary
-    table: Table
-    figures: Figures | None
-    games: tuple[GameSummary, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Ladder:
-    """The Elo of all bots in all variants, and the tournaments that are not finished, whose games are not in it yet."""
-
-    ratings: tuple[BotRating, ...]
-    unfinished: tuple[TournamentSummary, ...]
-
-
 async def run_tournament(
     file: TournamentFile, database: str, logs: Path, listeners: Listeners, door: Door | None = None
 ) -> Table:
@@ -155,44 +128,6 @@ async def run_tournament(
             store.close()
 
 
-async def read_ladder(database: str) -> Ladder:
-    """Returns the Elo of all bots in all variants; `StoreError` where there is no such database."""
-    async with _reading(database) as store:
-        stored = await store.read(tournaments)
-        unfinished = tuple(one for one in stored if one.status != "finished")
-        return Ladder(tuple(await store.read(ladder)), unfinished)
-
-
-async def read_tournaments(database: str) -> tuple[TournamentSummary, ...]:
-    """Returns all tournaments in the order of opening; `StoreError` where there is no such database."""
-    async with _reading(database) as store:
-        return tuple(await store.read(tournaments))
-
-
-async def read_tournament(database: str, name: str, games_after: int, most_games: int) -> Shown | None:
-    """Returns a tournament with its table and a page of its games, `None` if there is none of that name.
-
-    `games_after`: the index before the first game of the page, -1 for the first page.
-    """
-    async with _reading(database) as store:
-        summary = await store.read(tournament, name)
-        if summary is None:
-            return None
-        table = tuple(await store.read(standings, summary.id))
-        # Imported only here: numpy starts threads, which a server full of bots has no use for.
-        from rummyarena_server.tournament.figures import figures
-
-        found = await store.read(figures, summary.id, len(summary.bots), summary.seats)
-        page = await store.read(games, summary.id, after=games_after, limit=most_games)
-        return Shown(summary, Table(table, tuple(await store.read(ladder))), found, tuple(page))
-
-
-async def read_game(database: str, game_id: str) -> StoredGame | None:
-    """Returns a game that is over by its id, `None` if there is none; see `StoredGame.may_be_shown`."""
-    async with _reading(database) as store:
-        return await store.read(game_record, game_id)
-
-
 async def play_game(
     game: SingleGame, logs: Path, watchers: Watchers, address: str = _ADDRESS, reconnect_seconds: float = 30.0
 ) -> GameOutcome:
@@ -203,15 +138,6 @@ async def play_game(
     reconnect = round(reconnect_seconds * SECOND)
     async with open_host(_folder(logs)) as host, open_server(address, reconnect=reconnect) as server:
         return await play_single(game, server, host, watchers)
-
-
-@asynccontextmanager
-async def _reading(database: str) -> AsyncIterator[Store]:
-    store = open_store(database, must_exist=True)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 async def _check_bots(file: TournamentFile, database: str, *, has_door: bool) -> None:

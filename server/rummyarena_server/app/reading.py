@@ -1,0 +1,84 @@
+"""Reads what is stored, for people and programs to look at."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rummyarena_server.app.playing import Table
+from rummyarena_server.store.history import game_record, games
+from rummyarena_server.store.results import BotRating, GameSummary, StoredGame, TournamentSummary
+from rummyarena_server.store.standings import ladder, standings
+from rummyarena_server.store.store import Store, open_store
+from rummyarena_server.tournament.archive import tournament, tournaments
+
+if TYPE_CHECKING:
+    from rummyarena_server.tournament.figures import Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A stored tournament with its table, provisional if it is not finished, its figures, and a page of its games."""
+
+    summary: TournamentSummary
+    table: Table
+    figures: Figures | None
+    games: tuple[GameSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The Elo of all bots in all variants, and the tournaments that are not finished, whose games are not in it yet."""
+
+    ratings: tuple[BotRating, ...]
+    unfinished: tuple[TournamentSummary, ...]
+
+
+async def read_ladder(database: str) -> Ladder:
+    """Returns the Elo of all bots in all variants; `StoreError` where there is no such database."""
+    async with reading(database) as store:
+        stored = await store.read(tournaments)
+        unfinished = tuple(one for one in stored if one.status != "finished")
+        return Ladder(tuple(await store.read(ladder)), unfinished)
+
+
+async def read_tournaments(database: str) -> tuple[TournamentSummary, ...]:
+    """Returns all tournaments in the order of opening; `StoreError` where there is no such database."""
+    async with reading(database) as store:
+        return tuple(await store.read(tournaments))
+
+
+async def read_tournament(database: str, name: str, games_after: int, most_games: int) -> Shown | None:
+    """Returns a tournament with its table and a page of its games, `None` if there is none of that name.
+
+    `games_after`: the index before the first game of the page, -1 for the first page.
+    """
+    async with reading(database) as store:
+        summary = await store.read(tournament, name)
+        if summary is None:
+            return None
+        table = tuple(await store.read(standings, summary.id))
+        # Imported only here: numpy starts threads, which a server full of bots has no use for.
+        from rummyarena_server.tournament.figures import figures
+
+        found = await store.read(figures, summary.id, len(summary.bots), summary.seats)
+        page = await store.read(games, summary.id, after=games_after, limit=most_games)
+        return Shown(summary, Table(table, tuple(await store.read(ladder))), found, tuple(page))
+
+
+async def read_game(database: str, game_id: str) -> StoredGame | None:
+    """Returns a game that is over by its id, `None` if there is none; see `StoredGame.may_be_shown`."""
+    async with reading(database) as store:
+        return await store.read(game_record, game_id)
+
+
+@asynccontextmanager
+async def reading(database: str) -> AsyncIterator[Store]:
+    """Has a database open that must be there; `StoreError` if it is not."""
+    store = open_store(database, must_exist=True)
+    try:
+        yield store
+    finally:
+        store.close()
