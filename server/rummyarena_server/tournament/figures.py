@@ -1,23 +1,27 @@
-"""The figures of a tournament: strength and points a deal with their bars, and who is likely ahead of whom."""
+"""The figures of a tournament: what its complete deal groups say of its entrants, of its seats and of luck."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
+import numpy as np
 from sqlalchemy.orm import Session
 
 from rummyarena_server.store.standings import lowest_wins, rated_seats
 from rummyarena_server.tournament.bars import Estimate
-from rummyarena_server.tournament.games import Game, in_columns
+from rummyarena_server.tournament.fairness import SeatEffect, VarianceSaved, seat_effects, variance_saved
+from rummyarena_server.tournament.games import FloatArray, Game, Games, IntArray, add_up, in_columns
+from rummyarena_server.tournament.pairs import head_to_head, share
 from rummyarena_server.tournament.points import points_a_deal
 from rummyarena_server.tournament.strength import rate
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What the complete deal groups of a tournament say of its entrants, in the order of their numbers.
+    """What games say of the entrants, in the order of their numbers.
 
     `strength`: in Elo, relative to the mean of all. `points`: a deal, beyond the others', more is better; `None` where
     no deal counts. `superiority[i][j]`: the likelihood that i is stronger than j, 0 .. 1.
@@ -28,26 +32,124 @@ class Figures:
     superiority: tuple[tuple[float, ...], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What a bot did against an opponent at the tables where both sat; both by their numbers.
+
+    `wins`, `ties`, `losses`: how often its place was better than, equal to, or worse than the opponent's. `score`: the
+    mean of its deal groups against the opponent, 0 .. 1, ties half.
+    """
+
+    bot: int
+    opponent: int
+    wins: int
+    ties: int
+    losses: int
+    score: Estimate
+
+    def turned_round(self) -> Meeting:
+        """Returns the same as the opponent sees it."""
+        score = Estimate(1 - self.score.value, 1 - self.score.high, 1 - self.score.low, self.score.groups)
+        return Meeting(self.opponent, self.bot, self.losses, self.ties, self.wins, score)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """All that games say: of the entrants, of each two of them, and of the seats in their order.
+
+    `groups`, `games`: how many there are. `meetings`: of each two entrants that met, the one of the lower number first,
+    in the order of the numbers.
+    """
+
+    groups: int
+    games: int
+    figures: Figures
+    meetings: tuple[Meeting, ...]
+    seats: tuple[SeatEffect, ...]
+    saved: VarianceSaved
+
+
 def figures(session: Session, tournament_id: int, entrants: int, seats: int) -> Figures | None:
-    """Returns the figures of a tournament of so many entrants, `None` before a deal group is complete."""
-    games = []
-    for _, rows in groupby(rated_seats(session, tournament_id), key=attrgetter("game_id")):
-        table = list(rows)
-        games.append(
-            Game(
-                group=table[0].deal_group,
-                table=tuple(one.number for one in table),
-                ranks=tuple(one.rank for one in table),
-                points=tuple(one.points for one in table),
-                deals=table[0].deals,
-            )
-        )
-    if not games:
-        return None
-    columns = in_columns(entrants, seats, games)
-    strengths = rate(columns)
+    """Returns what complete deal groups say of the entrants of a tournament, `None` if none of their games is rated."""
+    games = _games(session, tournament_id, entrants, seats)
+    return figures_of(games, lowest_wins(session, tournament_id)) if len(games) else None
+
+
+def statistics(session: Session, tournament_id: int, entrants: int, seats: int) -> Statistics | None:
+    """Returns all that complete deal groups of a tournament say, `None` if none of their games is rated."""
+    games = _games(session, tournament_id, entrants, seats)
+    return statistics_of(games, lowest_wins(session, tournament_id)) if len(games) else None
+
+
+def figures_of(games: Games, lower_is_better: bool) -> Figures:
+    """Returns what games say of the entrants; finite for any games, even none."""
+    strengths = rate(games)
     return Figures(
         strength=strengths.elo,
-        points=points_a_deal(columns, lowest_wins(session, tournament_id)),
+        points=points_a_deal(games, lower_is_better),
         superiority=tuple(tuple(map(float, row)) for row in strengths.superiority),
     )
+
+
+def statistics_of(games: Games, lower_is_better: bool) -> Statistics:
+    """Returns all that games say; finite for any games, even none."""
+    return Statistics(
+        groups=len(np.unique(games.groups)),
+        games=len(games),
+        figures=figures_of(games, lower_is_better),
+        meetings=tuple(meetings(games)),
+        seats=seat_effects(games, lower_is_better),
+        saved=variance_saved(games, lower_is_better),
+    )
+
+
+def meetings(games: Games) -> Iterator[Meeting]:
+    """Yields the meetings of each two entrants, see `Statistics`; those that never met have none."""
+    counts = head_to_head(games)
+    pairs, scored, met = _group_scores(games)
+    first_groups = np.flatnonzero(np.diff(pairs, prepend=-1))
+    for first, last in zip(first_groups, [*first_groups[1:], len(pairs)], strict=True):
+        bot, opponent = divmod(int(pairs[first]), games.entrants)
+        theirs = slice(first, last)
+        yield Meeting(
+            bot,
+            opponent,
+            wins=int(counts.wins[bot, opponent]),
+            ties=int(counts.ties[bot, opponent]),
+            losses=int(counts.wins[opponent, bot]),
+            score=share(scored[theirs] / met[theirs], float(met[theirs].mean())),
+        )
+
+
+def _group_scores(games: Games) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Returns for each two entrants of each group what the first scored in it against the other, and in how many games.
+
+    They are in the order of the pairs: the numbers of an entrant * `games.entrants` + that of a later one.
+    """
+    names, groups = np.unique(games.groups, return_inverse=True)
+    keys, results = [], []
+    for one, other, result in games.results():
+        in_order = games.tables[:, one] < games.tables[:, other]
+        pair = games.tables[in_order, one] * games.entrants + games.tables[in_order, other]
+        keys.append(pair * len(names) + groups[in_order])
+        results.append(result[in_order])
+    cells, numbers = np.unique(np.concatenate(keys), return_inverse=True)
+    scored = add_up(np.concatenate(results), numbers, len(cells))
+    return cells // max(len(names), 1), scored, np.bincount(numbers, minlength=len(cells)).astype(np.float64)
+
+
+def _games(session: Session, tournament_id: int, entrants: int, seats: int) -> Games:
+    """Returns the rated games of complete deal groups."""
+    return in_columns(entrants, seats, _rated_games(session, tournament_id))
+
+
+def _rated_games(session: Session, tournament_id: int) -> Iterator[Game]:
+    for _, rows in groupby(rated_seats(session, tournament_id), key=attrgetter("game_id")):
+        table = list(rows)
+        yield Game(
+            group=table[0].deal_group,
+            table=tuple(one.number for one in table),
+            ranks=tuple(one.rank for one in table),
+            points=tuple(one.points for one in table),
+            deals=table[0].deals,
+        )

@@ -20,11 +20,11 @@ Three to eight seats: the tables of places are those of `tables`. docs/schedule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb
-from typing import Final
+from typing import Final, Protocol
 
 from rummyarena_rules.shoe import Stream
 from rummyarena_server.tournament.tables import Table, pattern, tables_a_cycle
@@ -41,6 +41,24 @@ class ScheduledGame:
     group: int
     rotation: int
     table: tuple[int, ...]
+
+
+class Schedule(Protocol):
+    """Games in the order in which they start; their indices count from 0, and `seats` of them make a deal group.
+
+    `len`: how many are known so far. Equal schedules have equal games, in whatever order one asks for them.
+    """
+
+    @property
+    def seats(self) -> int:
+        """The number of seats of a table."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def game(self, index: int) -> ScheduledGame:
+        """Returns the game with this index; `IndexError` if it is not known."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +98,7 @@ class RoundRobin:
         """Returns the game with this index, 0 .. len - 1; `IndexError` beyond."""
         if not 0 <= index < len(self):
             raise IndexError(f"game {index} of a schedule of {len(self)}")
-        group, rotation = divmod(index, self.seats)
-        first = self._seated_at_first(group)
-        table = tuple(first[(seat + rotation) % self.seats] for seat in range(self.seats))
-        return ScheduledGame(index, group, rotation, table)
+        return rotated(index, self._seated_at_first(index // self.seats))
 
     @property
     def _groups_a_cycle(self) -> int:
@@ -93,16 +108,23 @@ class RoundRobin:
         """Returns the table of a group at rotation 0."""
         cycle, number = divmod(group, self._groups_a_cycle)
         if self.seats == 2:
-            circle, places = cycle, _pair(self.entrants, number)
+            circle, places = cycle, pair(self.entrants, number)
         else:
             tables = pattern(self.entrants, self.seats)
             circle, cycle_of_lap = divmod(cycle, tables.lap)
             places = tables.seating(number, cycle_of_lap)
-        standing = _circle(self.seed, circle, self.entrants)
+        standing = circle_of(self.seed, circle, self.entrants)
         return tuple(standing[place] for place in places)
 
 
-def _pair(entrants: int, number: int) -> Table:
+def rotated(index: int, first: Table) -> ScheduledGame:
+    """Returns the game with this index of a deal group whose bots sit at rotation 0 as `first` says."""
+    seats = len(first)
+    group, rotation = divmod(index, seats)
+    return ScheduledGame(index, group, rotation, first[rotation:] + first[:rotation])
+
+
+def pair(entrants: int, number: int) -> Table:
     """Returns the places on the circle that meet at table `number` of a cycle of two seats."""
     turn, table = divmod(number, entrants // 2)
     odd = entrants % 2
@@ -114,11 +136,20 @@ def _pair(entrants: int, number: int) -> Table:
 
 
 @lru_cache(maxsize=16)
-def _circle(seed: int, number: int, entrants: int) -> tuple[int, ...]:
+def circle_of(seed: int, number: int, entrants: int) -> Table:
     """Returns the entrants in the order in which they stand on a circle; kept, for every game of a cycle needs it."""
-    stream = Stream(f"schedule/{seed}/".encode("ascii"), f"circle/{number}")
-    order = list(range(entrants))
-    for last in range(entrants - 1, 0, -1):
+    return shuffled(schedule_stream(seed, f"circle/{number}"), range(entrants))
+
+
+def schedule_stream(seed: int, purpose: str) -> Stream:
+    """Returns what the draws of a schedule seed for one purpose are made from."""
+    return Stream(f"schedule/{seed}/".encode("ascii"), purpose)
+
+
+def shuffled(stream: Stream, numbers: Iterable[int]) -> Table:
+    """Returns numbers in a drawn order, shuffled as a shoe is."""
+    order = list(numbers)
+    for last in range(len(order) - 1, 0, -1):
         other = stream.below(last + 1)
         order[last], order[other] = order[other], order[last]
     return tuple(order)
