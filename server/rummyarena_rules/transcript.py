@@ -76,8 +76,8 @@ def _meld_laid(event: MeldLaid) -> str:
 
 
 def _laid_off(event: LaidOff) -> str:
-    ends = [f"{text_of(some)} {end}" for some, end in ((event.low, "below"), (event.high, "above")) if some]
-    return f"seat {event.seat} lays off on m{event.meld}: {', '.join(ends)}"
+    below = f"{text_of(event.low)} below" if event.low else ""
+    return f"seat {event.seat} lays off on m{event.meld}: {', '.join(filter(None, (below, text_of(event.high))))}"
 
 
 def _deal_ended(event: DealEnded) -> str:

@@ -64,6 +64,7 @@ def test_a_table_is_a_game_with_its_options_seed_and_clock() -> None:
         ({"ruleset": "tai"}, "there is no ruleset 'tai': did you mean thai?"),
         ({"seats": TWO[:1]}, "thai is for 2 to 4 seats, here are 1: name a bot for each"),
         ({"options": ["max_deals"]}, "max_deals is no option: write NAME=VALUE"),
+        ({"options": ["max_deals=1", "max_deals=1"]}, "--option max_deals is given more than once"),
         ({"options": ["max_deal=1"]}, "did you mean max_deals?"),
         ({"options": ["max_deals=-1"]}, "option max_deals = -1"),
         ({"seed": "07"}, "--seed 07: a game's seed is 64 hex digits"),

@@ -54,7 +54,11 @@ def single_game(table: Table) -> SingleGame:
 
 
 def _options(ruleset: Ruleset[Any], seats: int, words: Sequence[str]) -> Any:
-    configured = ruleset.configure(dict(map(_option, words)), seats)
+    said = [_option(word) for word in words]
+    twice = {name for name, _ in said if sum(name == other for other, _ in said) > 1}
+    if twice:
+        raise UsageError(f"--option {visible(', '.join(sorted(twice)))} is given more than once: leave out all but one")
+    configured = ruleset.configure(dict(said), seats)
     if isinstance(configured, list):
         raise UsageError("; ".join(refusal.message for refusal in configured))
     return configured
