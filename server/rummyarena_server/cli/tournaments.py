@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 
 import trio
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from rummyarena_server.app import playing, reading
 from rummyarena_server.cli.demo import demo_files
@@ -31,6 +32,7 @@ from rummyarena_server.store.results import TournamentSummary
 from rummyarena_server.tournament.event import Event
 
 INTERRUPTION: Final = "Interrupted. What was recorded is kept; run the same command again to go on."
+_NOT_NEGATIVE: Final = Number(gte=0)
 _SIGNALLED: Final = 128  # an exit status beyond it says which signal ended a program
 
 
@@ -92,7 +94,7 @@ def show(
     /,
     *,
     after: Annotated[int, Parameter(help="Lists the games that follow the one with this number.")] = -1,
-    games: Annotated[int, Parameter(help="How many games to list at most.")] = 20,
+    games: Annotated[int, Parameter(help="How many games to list at most.", validator=_NOT_NEGATIVE)] = 20,
     as_json: AsJson = False,
     db: Database = DATABASE,
 ) -> int:

@@ -131,7 +131,7 @@ def _engine(address: URL, lock_seconds: float) -> Engine:
     def _connect(connection: Any, _record: object) -> None:
         connection.isolation_level = None  # transactions are begun below, not by the driver
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = NORMAL")  # safe in WAL mode: a crash loses no consistency
+        connection.execute("PRAGMA synchronous = FULL")  # what was told after its commit survives a power cut as well
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
