@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -145,6 +146,15 @@ def test_connect_waits_for_a_bot_started_by_hand(tmp_path: Path) -> None:
             assert (ended.status, bot.wait(10)) == (0, 0)
     assert "your bot (seat 0)" in ended.out
     assert "end of the deal" in ended.out
+
+
+def test_a_bot_started_by_hand_ends_with_the_game_that_is_broken_off(tmp_path: Path) -> None:
+    with started(tmp_path, "connect", "thai", "--option", "max_deals=200", "--option", "target_score=3000") as command:
+        assert command.stdout is not None
+        with by_hand(place(command.stdout)) as bot:
+            assert any(line.startswith("deal 1") for line in command.stdout)
+            command.send_signal(signal.SIGINT)
+            assert (end_of(command).status, bot.wait(10)) == (130, 0)
 
 
 def write_mixed(folder: Path) -> None:

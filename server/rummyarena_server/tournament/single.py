@@ -59,12 +59,14 @@ async def play_single(game: SingleGame, server: Server, host: Host, watchers: Wa
                 starting.start_soon(
                     nursery.start, partial(_attend, game, server, host, watchers, seat, instance, faulty)
                 )
-        with Game(game.setup, instances, server.deadlines, watchers.events) as table:
-            outcome = await table.play()
-            table.announce(outcome, reveal_seed=True)
-        faulty.update(one.seat for one in outcome.forfeits if one.reason == "faults")
-        for instance in instances:
-            server.registry.remove(instance)
+        try:
+            with Game(game.setup, instances, server.deadlines, watchers.events) as table:
+                outcome = await table.play()
+                table.announce(outcome, reveal_seed=True)
+            faulty.update(one.seat for one in outcome.forfeits if one.reason == "faults")
+        finally:
+            for instance in instances:  # also when the game is broken off: a bot started by hand is not to wait for it
+                server.registry.remove(instance)
         nursery.cancel_scope.deadline = trio.current_time() + STOP_SECONDS
     return outcome
 
