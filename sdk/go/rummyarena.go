@@ -208,6 +208,8 @@ func (e *streamError) advice(address, serverVersion string) string {
 			"answer each decision once, with few moves, and soon", address)
 	case codes.Aborted:
 		return "another stream with this token has replaced this one: a token is for one running copy of a bot"
+	case codes.PermissionDenied:
+		return fmt.Sprintf("the server at %s does not let this copy of the bot play", address)
 	case codes.Unavailable:
 		if serverVersion != "unknown" {
 			return fmt.Sprintf("the server at %s has stopped, or the connection was lost", address)

@@ -178,6 +178,7 @@ func TestNothingElseIsTriedAgain(t *testing.T) {
 		codes.Aborted:            "another stream with this token has replaced this one",
 		codes.FailedPrecondition: "upgrade the older of server (version 9.9.9) and SDK (version " + Version + ")",
 		codes.InvalidArgument:    "could not read a message",
+		codes.PermissionDenied:   "does not let this copy of the bot play",
 		codes.ResourceExhausted:  "was sent too much",
 		codes.Internal:           "ended the stream",
 	} {

@@ -250,6 +250,7 @@ def test_another_program_listens() -> None:
         (grpc.StatusCode.ABORTED, "another stream with this token has replaced this one"),
         (grpc.StatusCode.FAILED_PRECONDITION, r"upgrade the older of server \(version 9.9.9\) and SDK \(version "),
         (grpc.StatusCode.INVALID_ARGUMENT, "could not read a message"),
+        (grpc.StatusCode.PERMISSION_DENIED, "does not let this copy of the bot play"),
         (grpc.StatusCode.RESOURCE_EXHAUSTED, "was sent too much"),
         (grpc.StatusCode.UNAVAILABLE, "has stopped, or the connection was lost"),
         (grpc.StatusCode.INTERNAL, "ended the stream with INTERNAL"),

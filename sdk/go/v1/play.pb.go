@@ -302,7 +302,8 @@ type Hello struct {
 	SdkName string `protobuf:"bytes,1,opt,name=sdk_name,json=sdkName,proto3" json:"sdk_name,omitempty"`
 	// The version of the SDK; up to 64 characters.
 	SdkVersion string `protobuf:"bytes,2,opt,name=sdk_version,json=sdkVersion,proto3" json:"sdk_version,omitempty"`
-	// The version of the bot, in its author's own words; up to 64 characters.
+	// The version of the bot, in its author's own words; up to 64 characters. A bot that is started elsewhere is held to it
+	// in a tournament, from its first game there.
 	BotVersion string `protobuf:"bytes,3,opt,name=bot_version,json=botVersion,proto3" json:"bot_version,omitempty"`
 	// How many games the bot plays at once; 0 is read as 1. Time runs for all their open decisions.
 	MaxConcurrentGames uint32 `protobuf:"varint,4,opt,name=max_concurrent_games,json=maxConcurrentGames,proto3" json:"max_concurrent_games,omitempty"`

@@ -56,9 +56,10 @@ type PlayServiceClient interface {
 	// | ProbeResult         | after a Probe                          | owes what it owed before                          |
 	// | GoingAway           | the server starts no more games        | plays on until the stream ends                    |
 	//
-	// The stream ends early only for misuse: UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message),
-	// FAILED_PRECONDITION (no Hello, two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by
-	// another stream with this token), and UNAVAILABLE (the server is stopping), which alone is worth a retry.
+	// The stream ends early with UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message), FAILED_PRECONDITION (no Hello,
+	// two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by another stream with this token),
+	// PERMISSION_DENIED (another version of the bot has played in the tournament, and it is held to that), or UNAVAILABLE
+	// (the server is stopping), which alone is worth a retry.
 	Play(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[PlayRequest, PlayResponse], error)
 }
 
@@ -117,9 +118,10 @@ type PlayServiceServer interface {
 	// | ProbeResult         | after a Probe                          | owes what it owed before                          |
 	// | GoingAway           | the server starts no more games        | plays on until the stream ends                    |
 	//
-	// The stream ends early only for misuse: UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message),
-	// FAILED_PRECONDITION (no Hello, two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by
-	// another stream with this token), and UNAVAILABLE (the server is stopping), which alone is worth a retry.
+	// The stream ends early with UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message), FAILED_PRECONDITION (no Hello,
+	// two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by another stream with this token),
+	// PERMISSION_DENIED (another version of the bot has played in the tournament, and it is held to that), or UNAVAILABLE
+	// (the server is stopping), which alone is worth a retry.
 	Play(grpc.BidiStreamingServer[PlayRequest, PlayResponse]) error
 	mustEmbedUnimplementedPlayServiceServer()
 }

@@ -229,6 +229,7 @@ _ADVICE: Final = {
     "answer each decision once, with few moves",
     grpc.StatusCode.ABORTED: "another stream with this token has replaced this one: "
     "a token is for one running copy of a bot",
+    grpc.StatusCode.PERMISSION_DENIED: "the server at {address} does not let this copy of the bot play",
     grpc.StatusCode.UNAVAILABLE: "the server at {address} has stopped, or the connection was lost",
 }
 

@@ -192,7 +192,9 @@ class Hello(_message.Message):
     sdk_version: _builtins.str
     """The version of the SDK; up to 64 characters."""
     bot_version: _builtins.str
-    """The version of the bot, in its author's own words; up to 64 characters."""
+    """The version of the bot, in its author's own words; up to 64 characters. A bot that is started elsewhere is held to it
+    in a tournament, from its first game there.
+    """
     max_concurrent_games: _builtins.int
     """How many games the bot plays at once; 0 is read as 1. Time runs for all their open decisions."""
     candidate_limit: _builtins.int

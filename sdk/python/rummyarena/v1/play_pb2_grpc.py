@@ -75,9 +75,10 @@ class PlayServiceServicer(object):
         | ProbeResult         | after a Probe                          | owes what it owed before                          |
         | GoingAway           | the server starts no more games        | plays on until the stream ends                    |
 
-        The stream ends early only for misuse: UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message),
-        FAILED_PRECONDITION (no Hello, two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by
-        another stream with this token), and UNAVAILABLE (the server is stopping), which alone is worth a retry.
+        The stream ends early with UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message), FAILED_PRECONDITION (no Hello,
+        two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by another stream with this token),
+        PERMISSION_DENIED (another version of the bot has played in the tournament, and it is held to that), or UNAVAILABLE
+        (the server is stopping), which alone is worth a retry.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -62,9 +62,10 @@ class PlayServiceStub:
     | ProbeResult         | after a Probe                          | owes what it owed before                          |
     | GoingAway           | the server starts no more games        | plays on until the stream ends                    |
 
-    The stream ends early only for misuse: UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message),
-    FAILED_PRECONDITION (no Hello, two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by
-    another stream with this token), and UNAVAILABLE (the server is stopping), which alone is worth a retry.
+    The stream ends early with UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message), FAILED_PRECONDITION (no Hello,
+    two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by another stream with this token),
+    PERMISSION_DENIED (another version of the bot has played in the tournament, and it is held to that), or UNAVAILABLE
+    (the server is stopping), which alone is worth a retry.
     """
 
 @_typing.type_check_only
@@ -101,9 +102,10 @@ class PlayServiceAsyncStub(PlayServiceStub):
     | ProbeResult         | after a Probe                          | owes what it owed before                          |
     | GoingAway           | the server starts no more games        | plays on until the stream ends                    |
 
-    The stream ends early only for misuse: UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message),
-    FAILED_PRECONDITION (no Hello, two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by
-    another stream with this token), and UNAVAILABLE (the server is stopping), which alone is worth a retry.
+    The stream ends early with UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message), FAILED_PRECONDITION (no Hello,
+    two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by another stream with this token),
+    PERMISSION_DENIED (another version of the bot has played in the tournament, and it is held to that), or UNAVAILABLE
+    (the server is stopping), which alone is worth a retry.
     """
 
 class PlayServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -143,9 +145,10 @@ class PlayServiceServicer(metaclass=_abc_1.ABCMeta):
         | ProbeResult         | after a Probe                          | owes what it owed before                          |
         | GoingAway           | the server starts no more games        | plays on until the stream ends                    |
 
-        The stream ends early only for misuse: UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message),
-        FAILED_PRECONDITION (no Hello, two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by
-        another stream with this token), and UNAVAILABLE (the server is stopping), which alone is worth a retry.
+        The stream ends early with UNAUTHENTICATED (token), INVALID_ARGUMENT (not a message), FAILED_PRECONDITION (no Hello,
+        two Hellos), RESOURCE_EXHAUSTED (flood, oversized message), ABORTED (replaced by another stream with this token),
+        PERMISSION_DENIED (another version of the bot has played in the tournament, and it is held to that), or UNAVAILABLE
+        (the server is stopping), which alone is worth a retry.
         """
 
 def add_PlayServiceServicer_to_server(servicer: PlayServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
