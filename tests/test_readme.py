@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -34,7 +35,7 @@ def block(language: str, containing: str) -> str:
 def command(containing: str) -> list[str]:
     """A command of the README, to be run in another folder."""
     (line,) = block("sh", containing).splitlines()
-    first, *rest = line.split()
+    first, *rest = shlex.split(line)
     assert (ROOT / first).is_file()
     return [
         sys.executable,
@@ -51,7 +52,7 @@ def run(words: list[str], folder: Path) -> str:
 
 def test_the_demo_ends_in_the_tables_of_the_readme_and_standings_keep_them(tmp_path: Path) -> None:
     thai, liverpool = blocks("text", "random-legal")
-    shown = run(command("demo"), tmp_path)
+    shown = run(command("rummyarena demo"), tmp_path)
     assert thai in shown
     assert shown.endswith(liverpool)
     assert (tmp_path / "rummyarena.db").is_file()
@@ -63,10 +64,15 @@ def test_the_demo_ends_in_the_tables_of_the_readme_and_standings_keep_them(tmp_p
     assert "1.0.0" in run([*RUMMYARENA, "tournament", "show", "demo of thai"], tmp_path)
     assert "`replay 1.0.0`" in README
     assert "end of the deal" in run([*RUMMYARENA, "replay", "1.0.0"], tmp_path)
+    run(command("rummyarena verify"), tmp_path)  # ends with 1 if anything is wrong
 
 
 def test_a_game_can_be_looked_on_at(tmp_path: Path) -> None:
     assert "end of the deal" in run(command("rummyarena play"), tmp_path)
+
+
+def test_a_new_version_of_a_bot_is_tested(tmp_path: Path) -> None:
+    assert "Accepted: the new bot is better than its base." in run(command("rummyarena regress"), tmp_path)
 
 
 def test_the_command_that_runs_the_tests_runs_tests(tmp_path: Path) -> None:

@@ -115,6 +115,18 @@ def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+def _patterns(value: object) -> object:
+    """Returns patterns of files, or refuses those that could not be looked for or mean different things to Pythons."""
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        return value
+    for one in value:
+        if not one.strip("/") or "\0" in one:
+            raise _refused(f"{shown(one)} matches no file")
+        if any("**" in part and part != "**" for part in one.split("/")):
+            raise _refused(f"{shown(one)}: ** stands for any folders and must stand alone between slashes")
+    return tuple(value)
+
+
 Name: TypeAlias = Annotated[str, BeforeValidator(_a_name), Allowed(f"a text of 1 to {NAME_LENGTH} characters")]
 Format: TypeAlias = Literal["round-robin", "gauntlet", "swiss", "ladder"]
 Switch: TypeAlias = Annotated[bool, Allowed("true or false")]
@@ -140,7 +152,7 @@ class BotSettings(BaseModel):
     command: Annotated[tuple[str, ...], BeforeValidator(_words), Allowed("a list of words or one text")] = ()
     connected: Switch = False
     version: Annotated[str, BeforeValidator(_a_version), Allowed(f"a text of up to {NAME_LENGTH} characters")] = ""
-    files: Annotated[tuple[str, ...], BeforeValidator(_as_tuple), Allowed("a list of patterns of files")] = ()
+    files: Annotated[tuple[str, ...], BeforeValidator(_patterns), Allowed("a list of patterns of files")] = ()
     challenger: Switch = False
 
     @model_validator(mode="after")
@@ -149,6 +161,8 @@ class BotSettings(BaseModel):
             raise _refused("it has a command and is connected = true: leave out the one or the other")
         if not self.connected and not self.command:
             raise _refused("command is missing: write what starts it, or connected = true if it is started elsewhere")
+        if self.connected and self.files:
+            raise _refused("it is started elsewhere, so its files are not here: leave out files or connected = true")
         return self
 
 
@@ -168,7 +182,9 @@ class TournamentSettings(BaseModel):
     ruleset: Annotated[str, Allowed("the name of a ruleset: " + ", ".join(RULESETS))] = "thai"
     seats: Annotated[int, Allowed("a whole number, from 2 to 8 as the ruleset allows")] = 2
     format: Annotated[Format, Allowed('"round-robin", "gauntlet", "swiss" or "ladder"')] = "round-robin"
-    rounds: Annotated[int | None, Field(ge=1, le=1_000_000), Allowed("a whole number from 1 to 1000000")] = None
+    rounds: Annotated[
+        int | None, Field(ge=1, le=1_000_000, validate_default=True), Allowed("a whole number from 1 to 1000000")
+    ] = None
     rated: Switch = True
     records: Annotated[Literal["all", "forfeits", "none"], Allowed('"all", "forfeits" or "none"')] = "all"
     cycles: Annotated[int, Field(ge=1, le=1_000_000), Allowed("a whole number from 1 to 1000000")] = 1
@@ -234,6 +250,24 @@ class TournamentSettings(BaseModel):
             raise _refused(f"{ruleset} is for {allowed.start} to {allowed.stop - 1} seats")
         return seats
 
+    @field_validator("rounds")
+    @classmethod
+    def _fit_the_format(cls, rounds: int | None, info: ValidationInfo) -> int | None:
+        plays = info.data.get("format")
+        if plays == "swiss" and rounds is None:
+            raise _refused("a swiss tournament needs a number of rounds; 7 tell the best of 64 bots, 10 tell more")
+        if rounds is not None and plays in ("round-robin", "gauntlet"):
+            raise _refused(f"a {plays} has no rounds; cycles says how often everybody meets everybody")
+        return rounds
+
+    @field_validator("cycles")
+    @classmethod
+    def _are_for_the_format(cls, cycles: int, info: ValidationInfo) -> int:
+        plays = info.data.get("format")
+        if cycles != 1 and plays in ("swiss", "ladder"):
+            raise _refused(f"a {plays} tournament has no cycles; rounds says how long it is")
+        return cycles
+
     @field_validator("secret")
     @classmethod
     def _is_a_secret(cls, secret: str | None) -> str | None:
@@ -245,7 +279,10 @@ class TournamentSettings(BaseModel):
     @classmethod
     def _may_be_shared(cls, deals: str | None, info: ValidationInfo) -> str | None:
         if deals == "shared" and info.data.get("trusted") is False:
-            raise _refused("bots could carry the cards from game to game; add trusted = true if all are your own")
+            raise _refused(
+                "bots could carry the cards from game to game, for they live on between games; "
+                "add trusted = true if all are your own"
+            )
         return deals
 
     @field_validator("bank_seconds")
@@ -273,13 +310,16 @@ class TournamentSettings(BaseModel):
             raise _refused(f"a tournament needs at least 2 bots, here is {len(bots) or 'none'}; add a [[bots]] table")
         if len(bots) < (seats := info.data.get("seats", 2)):
             raise _refused(_too_few_for_a_table(len(bots), seats, info.data.get("ruleset")))
-        most = MOST_BOTS if seats == 2 else MOST_BOTS_AT_LARGER_TABLES
+        plays = info.data.get("format")
+        most = MOST_BOTS_AT_LARGER_TABLES if seats > 2 and plays in ("round-robin", "gauntlet") else MOST_BOTS
         if len(bots) > most:
             raise _refused(f"at tables of {seats} seats {most} bots are the most; here are {len(bots)}")
         names = [bot.name for bot in bots]
         twice = [f"bots[{at}] {name!r}" for at, name in enumerate(names) if names.index(name) < at]
         if twice:
             raise _refused(f"each needs a name of its own; an earlier one has the name of {', '.join(twice)}")
+        if plays is not None and (why := _unfit(bots, plays, seats)):
+            raise _refused(why)
         return bots
 
 
@@ -287,6 +327,22 @@ def _leave_out(said: dict[str, Any], defaults: Mapping[str, object]) -> None:
     for key, default in defaults.items():
         if said[key] == default:
             del said[key]
+
+
+def _unfit(bots: tuple[BotSettings, ...], plays: Format, seats: int) -> str:
+    """Says why a format cannot be played with these bots, nothing if it can."""
+    challengers = [at for at, bot in enumerate(bots) if bot.challenger]
+    connected = [at for at, bot in enumerate(bots) if bot.connected]
+    if plays == "ladder" and connected:
+        return f"a ladder is for bots that are started here, and bots[{connected[0]}] is connected = true"
+    if plays != "gauntlet":
+        return f"bots[{challengers[0]}] is a challenger, but a {plays} has none" if challengers else ""
+    if not challengers:
+        return "a gauntlet needs a challenger: write challenger = true in its [[bots]] table"
+    field = len(bots) - len(challengers)
+    if field < seats - 1:
+        return f"a challenger at a table of {seats} seats needs {seats - 1} that are no challengers; here are {field}"
+    return ""
 
 
 def _too_few_for_a_table(bots: int, seats: int, ruleset: str | None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -90,10 +91,15 @@ class Ended:
 
 
 @contextmanager
-def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """Runs a command in a folder; one that is still there at the end of the block is killed, and its bots with it."""
+def started(
+    folder: Path, *words: str, program: Sequence[str] = ("-m", "rummyarena_server")
+) -> Iterator[subprocess.Popen[str]]:
+    """Runs a command in a folder; one that is still there at the end of the block is killed, and its bots with it.
+
+    So is one that hangs, or who waits for what it says would wait for ever.
+    """
     process = subprocess.Popen(
-        [sys.executable, "-m", "rummyarena_server", *words],
+        [sys.executable, *program, *words],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -101,10 +107,13 @@ def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
         text=True,
         start_new_session=True,  # as at a terminal, it leads a process group
     )
+    limit = threading.Timer(2 * WHOLE_RUN, process.kill)
     with process:
+        limit.start()
         try:
             yield process
         finally:
+            limit.cancel()
             if process.poll() is None:
                 process.kill()
 

@@ -400,7 +400,10 @@ def test_a_changed_tournament_is_refused_with_the_differences(
         '  bots[2].name: it was "also random", now it is "random too"',
         "  decision_seconds: it was 5.0, now it is 1.0",
         "  secret: it is not the same",
-        "Undo the change to go on with it, or give the file another name to begin a new tournament.",
+        (
+            "Undo the change to go on with it, or begin a new tournament: give the file another name, or add --fork, "
+            "which keeps the old one aside."
+        ),
     ]
     assert not (tmp_path / "processes").exists()
 

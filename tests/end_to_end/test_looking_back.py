@@ -1,8 +1,10 @@
-"""`tournament list`, `tournament show` and `replay`: what was played, for people and for programs."""
+"""`tournament list`, `show` and `replay`, and records that are verified elsewhere: what was played, for all to see."""
 
 from __future__ import annotations
 
 import json
+import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -27,15 +29,19 @@ def test_tournaments_are_listed(friday: tuple[Path, Ended]) -> None:
 def test_a_tournament_is_shown_with_its_table_and_games(friday: tuple[Path, Ended]) -> None:
     folder, ended = friday
     shown = arena(folder, "tournament", "show", "Friday", "--games", "5")
-    lines = shown.out.splitlines()
-    assert ended.table[:4] == lines[1:5]
-    assert lines[6].split()[:4] == ["bot", "strength", "points", "a"]
-    assert [line.count("+-") for line in lines[7:10]] == [2, 2, 2]
-    assert [line.split()[-1] for line in lines[7:10]] == ["4", "4", "4"]  # deal groups: two with each other bot
-    assert [line.split()[0] for line in lines[13:18]] == [f"1.{index}.0" for index in range(5)]
+    _, digest, secret, *lines = shown.out.splitlines()
+    assert digest.startswith("SHA-256 of its secret: ")
+    assert digest in ended.out  # it was said before the first game
+    told = bytes.fromhex(secret.removeprefix("It is revealed now: "))
+    assert digest.endswith(sha256(told).hexdigest())
+    assert ended.table[:4] == lines[:4]
+    assert lines[5].split()[:4] == ["bot", "strength", "points", "a"]
+    assert [line.count("+-") for line in lines[6:9]] == [2, 2, 2]
+    assert [line.split()[-1] for line in lines[6:9]] == ["4", "4", "4"]  # deal groups: two with each other bot
+    assert [line.split()[0] for line in lines[12:17]] == [f"1.{index}.0" for index in range(5)]
     assert lines[-1] == "More: --after 4"
     later = arena(folder, "tournament", "show", "Friday", "--after", "9")
-    assert [line.split()[0] for line in later.out.splitlines()[13:]] == ["1.10.0", "1.11.0"]
+    assert [line.split()[0] for line in later.out.splitlines()[15:]] == ["1.10.0", "1.11.0"]
 
 
 def test_a_tournament_is_shown_as_json(friday: tuple[Path, Ended]) -> None:
@@ -47,6 +53,20 @@ def test_a_tournament_is_shown_as_json(friday: tuple[Path, Ended]) -> None:
     assert all(one["low"] < one["value"] < one["high"] for one in figures["strength"] + figures["points"])
     assert abs(sum(one["value"] for one in figures["strength"])) < 1e-6  # about the mean
     assert figures["superiority"][0][1] + figures["superiority"][1][0] == pytest.approx(1)
+
+
+def test_a_tournament_is_verified_handed_on_and_taken_in_elsewhere(friday: tuple[Path, Ended]) -> None:
+    folder, _ = friday
+    assert arena(folder, "verify", "Friday").out.endswith("All that could be checked is right in 12 games.\n")
+    text = arena(folder, "tournament", "export", "Friday", "records").out
+    (folder / "friday.txt").write_text(text)
+    assert "checksum     12      0            0" in arena(folder, "verify", "friday.txt").out
+    assert arena(folder, "tournament", "import", "friday.txt", "--db", "elsewhere.db").status == 0
+    assert arena(folder, "verify", "Friday", "--db", "elsewhere.db").status == 0
+    (folder / "friday.txt").write_text(text.replace("discard", "discard 2C", 1))
+    ended = arena(folder, "verify", "friday.txt")
+    assert (ended.status, ended.out) == (1, "")
+    assert re.match(r"rummyarena: friday.txt: line \d+: .* where a move of thai is expected", ended.err)
 
 
 def test_a_game_is_replayed_as_it_was(friday: tuple[Path, Ended]) -> None:

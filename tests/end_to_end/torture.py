@@ -1,16 +1,17 @@
-"""An event whose server is killed again and again, compared with the same event left in peace.
+"""An event that is put through what must not harm it.
 
-With shared deals both must be equal, byte for byte. With deals of their own the games that a kill has broken off are
-dealt other cards, and it is known which; so the peaceful event is told of the same attempts and must then be equal too.
+The server of one is killed again and again, and the event compared with the same event left in peace. With shared deals
+both must be equal, byte for byte. With deals of their own the games that a kill has broken off are dealt other cards,
+and it is known which; so the peaceful event is told of the same attempts and must then be equal too.
 """
 
 from __future__ import annotations
 
-import os
 import random
-import signal
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -26,21 +27,35 @@ from rummyarena_server.tournament.event import plan
 from rummyarena_server.tournament.seeds import game_seed
 from tests.end_to_end.arena import (
     DATABASE,
-    PATIENCE,
     SECRET,
     Played,
     bots_left,
-    bots_started,
     end_of,
+    eventually,
     games,
     play,
     started,
+    write_bot,
     write_sample,
     write_tournament,
 )
 from tests.server.results import NOW
 
 GAMES_A_CYCLE: Final = 12  # four bots: six pairs, twice each
+_SPARE: Final = 8  # lives for which there are games besides, so that the event is not over before the last kill
+
+# `random_legal`, but now and then it dawdles, so that games which began later are over earlier.
+DAWDLER: Final = """
+import time
+from rummyarena import run
+
+def dawdler(decision):
+    if decision.random.random() < 0.01:
+        time.sleep(0.2)
+    return decision.random.choice(decision.candidates)
+
+run(dawdler)
+"""
 
 
 @dataclass(frozen=True)
@@ -54,8 +69,16 @@ class Ordeal:
     tell: Callable[[str], object]
 
 
-def torture(folder: Path, ordeal: Ordeal) -> int:
-    """Goes through it, in two new folders, and returns how many kills there were before the event was over."""
+@dataclass(frozen=True)
+class Endured:
+    """What an event has gone through: kills before it was over, and how many of them left gaps among its games."""
+
+    kills: int
+    with_gaps: int
+
+
+def torture(folder: Path, ordeal: Ordeal) -> Endured:
+    """Goes through it, in two new folders; raises `AssertionError` if it leaves a trace."""
     peaceful, tortured = (folder / name for name in ("peaceful", "tortured"))
     for one in (peaceful, tortured):
         one.mkdir()
@@ -64,7 +87,7 @@ def torture(folder: Path, ordeal: Ordeal) -> int:
     expected = play(peaceful)
     over = time.monotonic()
     play(peaceful)  # once more, to see how long it takes when there is nothing to play
-    kills = _kill_again_and_again(tortured, ordeal, over - begun, time.monotonic() - over)
+    endured = _kill_again_and_again(tortured, ordeal, over - begun, time.monotonic() - over)
     ended = play(tortured)
     if ordeal.deals == "own":
         _check_attempts(tortured)
@@ -76,12 +99,17 @@ def torture(folder: Path, ordeal: Ordeal) -> int:
     assert [_compared(game) for game in games(tortured)] == [_compared(game) for game in games(peaceful)]
     assert len(games(tortured)) == GAMES_A_CYCLE * ordeal.cycles
     assert ended.table == expected.table
-    return kills
+    return endured
 
 
 def _write(folder: Path, ordeal: Ordeal) -> None:
     randomly = write_sample(folder, "random_legal")
-    bots = {"first": write_sample(folder, "first_candidate")} | {f"random {one}": randomly for one in (1, 2, 3)}
+    bots = {
+        "first": write_sample(folder, "first_candidate"),
+        "random": randomly,
+        "also random": randomly,
+        "dawdler": write_bot(folder, "dawdler", DAWDLER),
+    }
     write_tournament(folder, bots, cycles=ordeal.cycles, deals=ordeal.deals)
 
 
@@ -96,42 +124,44 @@ def _compared(game: Played) -> tuple[object, ...]:
 # --- kills -----------------------------------------------------------------------------------------------------------
 
 
-def _kill_again_and_again(folder: Path, ordeal: Ordeal, whole_run: float, empty_run: float) -> int:
+def _kill_again_and_again(folder: Path, ordeal: Ordeal, whole_run: float, empty_run: float) -> Endured:
     """Kills the server at random instants, in all phases of its life, and checks after each what was recorded before.
 
     `whole_run`, `empty_run`: the seconds that the event takes in peace, and that a run takes without a game to play.
-    One life in four ends anywhere before its first game; another goes on for up to twice as long, once it has a bot, as
-    its share of the games needs, so that there are some left until about the last kill.
+    One life in four ends anywhere before its games; another some time after it has recorded as many as are drawn from
+    its share, so that there are games left until the last kill.
     """
     recorded: dict[int, Played] = {}
+    with_gaps, in_all = 0, GAMES_A_CYCLE * ordeal.cycles
     for number in range(ordeal.kills):
-        left = 1 - len(recorded) / (GAMES_A_CYCLE * ordeal.cycles)
-        share = (whole_run - empty_run) * left / (ordeal.kills - number + 1)
-        has_bots = ordeal.draws.random() < 0.75
-        instant = ordeal.draws.uniform(0, 2 * share if has_bots else empty_run)
-        was_playing = _kill(folder, instant, has_bots)
-        _see_bots_gone(folder, ordeal)
+        share = (in_all - len(recorded)) / (ordeal.kills - number + _SPARE)
+        more = ordeal.draws.randint(1, max(1, round(share))) if ordeal.draws.random() < min(0.75, share) else 0
+        instant = ordeal.draws.uniform(0, share * (whole_run - empty_run) / in_all if more else empty_run)
+        was_playing = _kill(folder, more, instant)
+        _see_bots_gone(folder)
         if not was_playing:
             ordeal.tell(f"the event was over before kill {number + 1}")
-            return number
+            return Endured(number, with_gaps)
         before, recorded = recorded, {game.index: game for game in games(folder)}
         assert before.items() <= recorded.items(), "a recorded game is lost or changed"
         gaps = max(recorded, default=-1) + 1 - len(recorded)
-        since = "first bot" if has_bots else "start"
+        with_gaps += gaps > 0
+        since = f"its game {more}" if more else "its start"
         ordeal.tell(
-            f"kill {number + 1}, {instant:.2f} s after the {since}: {len(recorded)} games, {gaps} gaps among them"
+            f"kill {number + 1} of {ordeal.kills}, {instant:.2f} s after {since}: {len(recorded)} games are recorded, "
+            f"{gaps} gaps among them"
         )
-    return ordeal.kills
+    return Endured(ordeal.kills, with_gaps)
 
 
-def _kill(folder: Path, instant: float, has_bots: bool) -> bool:
+def _kill(folder: Path, more: int, instant: float) -> bool:
     """Runs the tournament and kills the server, returning whether it was still at it.
 
-    `instant`: so many seconds after its start, or after that of its first bot.
+    `instant`: so many seconds after it has recorded so many `more` games; if none, after its start.
     """
-    before = _started(folder)
+    enough = _recorded(folder) + more
     with started(folder, "tournament", "run", "tournament.toml") as server:
-        while has_bots and _started(folder) == before and server.poll() is None:
+        while more and _recorded(folder) < enough and server.poll() is None:
             time.sleep(0.005)
         deadline = time.monotonic() + instant
         while time.monotonic() < deadline and server.poll() is None:
@@ -142,24 +172,21 @@ def _kill(folder: Path, instant: float, has_bots: bool) -> bool:
     return ended.status == -9
 
 
-def _started(folder: Path) -> int:
-    return len(bots_started(folder)) if (folder / "processes").exists() else 0
+def _recorded(folder: Path) -> int:
+    """Returns how many games are recorded, at little cost."""
+    if not (folder / DATABASE).exists():
+        return 0
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        try:
+            return int(database.execute("SELECT count(*) FROM game").fetchone()[0])
+        except sqlite3.OperationalError:  # its tables are not made yet
+            return 0
 
 
-def _see_bots_gone(folder: Path, ordeal: Ordeal) -> None:
-    """Waits until no bot is left; one may be, if the kill came between its start and the word to the warden.
-
-    That one would find out by itself, within a minute, that nobody answers.
-    """
-    if not (folder / "processes").exists():
-        return
-    deadline = time.monotonic() + PATIENCE
-    while (left := bots_left(folder)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert len(left) <= 1, "bots outlive their server"
-    for stray in left:
-        ordeal.tell("a bot that was being started outlived the server")
-        os.kill(stray, signal.SIGKILL)
+def _see_bots_gone(folder: Path) -> None:
+    """Waits until no bot is left."""
+    if (folder / "processes").exists():
+        eventually(lambda: bots_left(folder) == [])
 
 
 # --- attempts --------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import trio
 import trio.testing
 
 from rummyarena_rules.events import DealEnded, Discarded, Event, StockDrawn, TurnStarted, redact
-from rummyarena_rules.moves import Discard, Draw, Move, Take
+from rummyarena_rules.moves import Discard, Draw, Move, Pass, Take
 from rummyarena_rules.ruleset import Reason, Refusal, Result
 from rummyarena_rules.shoe import bot_seed
 from rummyarena_rules.table import Phase
@@ -525,6 +525,21 @@ async def test_an_answer_handed_in_before_the_exit_is_played(autojump_clock: tri
         # the draw was its own, the discard is the fallback's
         assert [type(event) for _, event in third.told[-3:]] == [StockDrawn, Discarded, TurnStarted]
         assert bot.sitting.faults == 0
+
+
+async def test_who_exits_after_an_illegal_answer_is_forfeited_before_the_next_move(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    bot, other = Bot(), Bot()
+    async with hall() as room:
+        await room.open(setup(), other, bot)
+        bot.answer(Pass())  # T12: nobody passes instead of drawing
+        bot.sitting.forfeit("exited")
+        await trio.testing.wait_all_tasks_blocked()
+    outcome = other.outcome
+    assert outcome is not None
+    assert [(one.seat, one.moves) for one in outcome.forfeits] == [(1, 0)]
+    assert outcome.record.moves == ()
 
 
 async def test_who_exits_after_the_last_action_of_the_game_has_finished_it(

@@ -14,10 +14,12 @@ import trio.testing
 
 from rummyarena_rules.cards import card
 from rummyarena_rules.events import redact
-from rummyarena_rules.moves import Discard, Draw
+from rummyarena_rules.moves import Discard, Down, Draw
+from rummyarena_rules.notation import canonical
 from rummyarena_rules.thai import THAI
 from rummyarena_server.referee.clock import SECOND
 from rummyarena_server.referee.record import GameRecord, RecordedMove, RecordError, from_json, replay, to_json
+from tests.records.making import play
 from tests.referee.helpers import TEN_SECONDS, Bot, after, hall, promptly, randomly, setup
 from tests.referee.toy import TOY
 
@@ -49,6 +51,15 @@ async def test_a_record_with_windows_survives_being_written(autojump_clock: trio
     async with hall() as room:
         outcome = await room.play(setup(4, ruleset=TOY), *(Bot(promptly) for _ in range(4)))
     assert from_json(to_json(outcome.record), {"liverpool": TOY}) == outcome.record
+
+
+def test_the_groups_of_a_down_keep_their_order_and_with_it_the_numbers_of_their_melds() -> None:
+    """Else what is laid off later would go to another meld."""
+    outcome = play("liverpool", 3, {"max_turns_per_deal": 12, "cut_mode": "choose"})
+    record = outcome.record
+    downs = [one.move for one in record.moves if isinstance(one.move, Down)]
+    assert any(down != canonical("liverpool", down) for down in downs)
+    assert list(replay(from_json(to_json(record)))) == list(replay(record))
 
 
 async def test_only_the_times_differ_from_run_to_run(autojump_clock: trio.testing.MockClock) -> None:
@@ -90,21 +101,21 @@ def put(*path: Any, value: object) -> Change:
     ("change", "message"),
     [
         (put("format", value=2), r"record\.format: 2 where 1 is expected"),
-        (put("game", "ruleset", value="whist"), "there is no ruleset 'whist'; there are thai"),
+        (put("game", "ruleset", value="whist"), 'there is no ruleset "whist"; there are thai'),
         (
             put("game", "rules_version", value=99),
             "the record is of version 99 of the rules of thai, this program plays",
         ),
-        (put("game", "options", value={"max_deals": -1}), r"game\.options: option max_deals = -1: allowed is"),
+        (put("game", "options", value={"max_deals": -1}), r"option max_deals = -1: allowed is"),
         (put("game", "seed", value="00"), "where 64 hexadecimal digits is expected"),
-        (put("game", "bots", value=[["alone", ""]]), "thai is for 2 to 4 seats, not 1"),
+        (put("game", "bots", value=[["alone", ""]]), r"game\.moves\[0\]\[0\]: . where a whole number from 0 to 0"),
         (put("game", "moves", 0, value=[7, "draw"]), r"moves\[0\]\[0\]: 7 where a whole number from 0 to 2"),
-        (put("game", "moves", 0, value=[1, "dance"]), r'moves\[0\]\[1\]: "dance" where a move of thai'),
+        (put("game", "moves", 0, value=[1, "dance"]), r'move 0: "dance" is no move of thai'),
         (put("game", "moves", 0, value=[1, "draw", "drunk"]), r'moves\[0\]\[2\]: "drunk" where .played'),
         (put("game", "forfeits", 0, value=[1, "rude", 3]), r'forfeits\[0\]\[1\]: "rude" where .faults'),
         (put("game", "clock", value=[1, 2]), r"clock: \[1, 2\] where a list of 3"),
-        (put("times", "thinking", value=[]), r"thinking: 0 times for \d+ moves"),
-        (put("times", "started", value="yesterday"), "where a date and time of ISO 8601 is expected"),
+        (put("times", "thinking", value=[]), r"there are 0 thinking times for \d+ moves"),
+        (put("times", "started", value="yesterday"), "where a date and time of ISO 8601 with its offset"),
         (put("game", "extra", value=1), r"record\.game\.extra: no such field"),
     ],
 )
@@ -119,7 +130,7 @@ async def test_what_cannot_be_a_record_is_named(
 
 
 def test_what_is_no_json_is_named() -> None:
-    with pytest.raises(RecordError, match="record: not JSON"):
+    with pytest.raises(RecordError, match="line 1, column 2: not JSON"):
         from_json("{")
 
 
@@ -129,6 +140,10 @@ def test_what_is_no_json_is_named() -> None:
         (lambda record: replace(record, events=record.events - 1), "events; recorded are"),
         (lambda record: replace(record, events=10**6), "the game is over after"),
         (lambda record: replace(record, moves=record.moves[:-1]), "an answer of seat"),
+        (
+            lambda record: replace(record, moves=(RecordedMove(1, None), *record.moves[1:])),
+            "move 0: the rules do not answer for seat 1 here",
+        ),
         (lambda record: replace(record, moves=(RecordedMove(0, Draw()), *record.moves)), "move 0: an answer of seat 1"),
         (
             lambda record: replace(record, moves=(RecordedMove(1, Discard(card("7H"))), *record.moves[1:])),

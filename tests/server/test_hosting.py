@@ -31,10 +31,11 @@ from rummyarena_server.hosting import (
     describe,
     open_host,
     visible,
+    warden,
 )
 from rummyarena_server.hosting.lifeline import Lifeline
 from rummyarena_server.hosting.output import HEAD_BYTES, TAIL_BYTES, OutputLog, OutputLogs
-from rummyarena_server.hosting.warden import groups_left
+from rummyarena_server.hosting.warden import left
 
 IDLE = r"import os, time; os.write(1, b'ready\n'); time.sleep(600)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {IDLE}"
@@ -533,13 +534,41 @@ async def test_the_warden_is_told_of_every_bot_and_of_its_end(tmp_path: Path) ->
         async with trio.open_nursery() as nursery:
             host = Host(nursery, Lifeline(pipe), OutputLogs(tmp_path))
             process = start(host, IDLE)
-            assert told.readline() == b"+%d\n" % process.pid
+            assert [told.readline(), told.readline()] == [b"?token\n", b"+%d\n" % process.pid]
             await process.stop(grace=PATIENCE)
         assert told.readline() == b"-%d\n" % process.pid
 
 
+async def test_the_warden_is_told_of_a_bot_that_could_not_be_started(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as told, os.fdopen(writer, "wb", buffering=0) as pipe:
+        async with trio.open_nursery() as nursery:
+            host = Host(nursery, Lifeline(pipe), OutputLogs(tmp_path))
+            nothing = BotCommand("nothing", ("./nothing",), tmp_path)
+            assert isinstance(host.start(nothing, bot_environment("", "token")), StartFailure)
+        assert [told.readline(), told.readline()] == [b"?token\n", b"!\n"]
+
+
 def test_the_warden_kills_what_was_not_released() -> None:
-    assert groups_left([b"+100\n", b"+200\n", b"-100\n", b"+300\n"]) == {200, 300}
+    assert left([b"?one\n", b"+100\n", b"+200\n", b"-100\n", b"?two\n", b"!\n", b"+300\n"]) == ({200, 300}, b"")
+
+
+def test_the_warden_knows_of_a_bot_that_is_being_started() -> None:
+    assert left([b"?one\n", b"+100\n", b"?two\n", b"-100\n"]) == (set(), b"two")
+
+
+# What is between fork and exec: it gets its mark, and is a group of its own, only after a moment.
+BEING_STARTED = """
+import os, sys, time
+time.sleep(0.3)
+os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(60)"], {"RUMMYARENA_TOKEN": "mark of a test"})
+"""
+
+
+def test_the_warden_finds_a_bot_that_was_being_started_when_its_server_was_killed() -> None:
+    with subprocess.Popen(python(BEING_STARTED), start_new_session=True) as bot:
+        subprocess.run([sys.executable, "-I", "-S", warden.__file__], input=b"?mark of a test\n", check=True)
+        assert bot.wait(PATIENCE) == -signal.SIGKILL
 
 
 def test_a_lost_warden_is_reported_once_and_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:

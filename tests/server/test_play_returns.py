@@ -147,10 +147,11 @@ async def test_a_second_stream_replaces_the_first(autojump_clock: trio.testing.M
         before = await line.update()
         await trio.sleep(7)
         second = Line(place.registry, instance)
+        assert line.endings() == []  # who has not said Hello displaces nobody
+        response = second.hello().hear()
         assert line.stream.ended is grpc.StatusCode.ABORTED
         line.drop()
-        assert instance.free_places == 0
-        response = second.hello().hear()
+        assert instance.is_ready
         assert response.HasField("welcome")
         (update,) = response.updates
         # a fresh view, the same open decision with the same seed, and the clock ran on
@@ -167,6 +168,29 @@ async def test_a_second_stream_replaces_the_first(autojump_clock: trio.testing.M
         line.answer(update, DRAW)
         assert line.hear() == play_pb2.PlayResponse()
         assert instance.is_ready
+
+
+async def test_only_one_stream_stands_at_the_door() -> None:
+    async with a_place() as place:
+        instance = place.registry.register("bot")
+        first, second, third = (Line(place.registry, instance) for _ in range(3))
+        assert first.stream.ended is second.stream.ended is grpc.StatusCode.ABORTED
+        assert third.stream.ended is None
+        third.hello()
+        assert instance.is_ready
+
+
+@pytest.mark.parametrize(("end", "how"), [("remove", "finished"), ("give up", grpc.StatusCode.UNAUTHENTICATED)])
+async def test_who_stands_at_the_door_hears_that_it_is_over(end: str, how: object) -> None:
+    async with a_place() as place:
+        instance = place.registry.register("bot")
+        inside = Line(place.registry, instance).hello()
+        outside = Line(place.registry, instance)
+        if end == "remove":
+            place.registry.remove(instance)
+        else:
+            instance.give_up("gone")
+        assert inside.stream.ended == outside.stream.ended == how
 
 
 async def test_who_is_back_in_time_plays_on(autojump_clock: trio.testing.MockClock) -> None:

@@ -17,16 +17,22 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from rummyarena_server.config import NAME_LENGTH
 from rummyarena_server.store.database import open_engine, writing
 from rummyarena_server.store.errors import StoreError
+from rummyarena_server.store.history import entrants
 from rummyarena_server.store.records import (
+    begin_attempt,
     count_for_elo,
+    differences,
     find_tournament,
     finish_tournament,
     open_tournament,
+    pin_entrant,
     record_game,
     record_text,
     recorded_indices,
+    set_aside,
 )
 from rummyarena_server.store.results import (
     EntrantPlan,
@@ -155,6 +161,150 @@ def test_a_tournament_finishes_once(session: Session) -> None:
 def test_a_plan_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"32 bytes|each once"):
         plan(**changes)
+
+
+# --- pins ------------------------------------------------------------------------------------------------------------
+
+
+def pinned(*pins: str, **changes: Any) -> TournamentPlan:
+    """A tournament of bots with these pins."""
+    names = ("Ann", "Bob", "Cid")
+    return plan(entrants=tuple(EntrantPlan(name, pin=pin) for name, pin in zip(names, pins, strict=False)), **changes)
+
+
+def pin(command: str = "words", **files: str) -> str:
+    return canonical_json({"command": command, "files": files})
+
+
+def pins(session: Session, tournament: int) -> list[tuple[str, str]]:
+    return [(one.pin, one.version) for one in entrants(session, tournament)]
+
+
+def test_a_file_of_a_bot_that_has_changed_is_named(session: Session) -> None:
+    opened(session, pinned(pin(same="1", first="1", gone="1"), pin(same="1")))
+    assert changed(session, pinned(pin(same="1", first="2", new="1"), pin(same="2"))) == [
+        'bots[0] "Ann": first has changed',
+        'bots[0] "Ann": gone is gone',
+        'bots[0] "Ann": new is new',
+        'bots[1] "Bob": same has changed',
+    ]
+
+
+def test_pins_are_compared_beside_the_settings(session: Session) -> None:
+    before, after = {"seed": 0}, {"seed": 1}
+    opened(session, pinned(pin(first="1"), pin(), configuration=before))
+    assert changed(session, pinned(pin(first="2"), pin(), configuration=after)) == [
+        "seed: it was 0, now it is 1",
+        'bots[0] "Ann": first has changed',
+    ]
+
+
+def test_of_many_files_that_have_changed_some_are_named(session: Session) -> None:
+    before, after = ({f"file {number:02}": content for number in range(99)} for content in "12")
+    opened(session, pinned(pin(**before), pin()))
+    named = changed(session, pinned(pin(**after), pin()))
+    assert named[0] == 'bots[0] "Ann": file 00 has changed'
+    assert named[10:] == ['bots[0] "Ann": 89 more of its files have changed']
+
+
+def test_the_names_of_files_do_no_harm(session: Session) -> None:
+    opened(session, pinned(pin(), pin()))
+    odd = pin(**{"\x1b[31m\n\u202e": "1", "x" * 1000: "1"})
+    assert changed(session, pinned(odd, pin())) == [
+        r'bots[0] "Ann": \x1b[31m\n\u202e is new',
+        f'bots[0] "Ann": {"x" * 200}... (1000 characters) is new',
+    ]
+
+
+def test_where_the_words_have_changed_the_settings_tell_it(session: Session) -> None:
+    before, after = {"bots": [{"command": ["./a"]}]}, {"bots": [{"command": ["./b"]}]}
+    opened(session, pinned(pin("a", a="1"), pin(), configuration=before))
+    assert changed(session, pinned(pin("b", b="1"), pin(), configuration=after)) == [
+        'bots[0].command[0]: it was "./a", now it is "./b"'
+    ]
+
+
+def test_pins_that_were_not_known_are_stored_and_hold_from_then_on(session: Session) -> None:
+    tournament = opened(session, pinned("", pin(first="1")))
+    assert opened(session, pinned(pin(first="1"), pin(first="1"))) == tournament
+    assert pins(session, tournament) == [(pin(first="1"), "")] * 2
+    assert changed(session, pinned(pin(first="2"), pin(first="1"))) == ['bots[0] "Ann": first has changed']
+
+
+def test_nothing_is_stored_of_a_tournament_that_is_refused(session: Session) -> None:
+    tournament = opened(session, pinned("", pin(first="1")))
+    changed(session, pinned(pin(), pin(first="2")))
+    assert pins(session, tournament)[0] == ("", "")
+
+
+def test_a_pin_that_is_not_known_now_changes_nothing(session: Session) -> None:
+    tournament = opened(session, pinned("", ""))
+    pin_entrant(session, tournament, 1, '{"version":"2"}', "2")
+    assert opened(session, pinned("", "")) == tournament
+    assert pins(session, tournament) == [("", ""), ('{"version":"2"}', "2")]
+    assert [one.version for one in standings(session, tournament)] == ["", "2"]
+
+
+def test_what_is_finished_needs_its_bots_no_more(session: Session) -> None:
+    tournament = opened(session, pinned(pin(first="1"), ""))
+    finish_tournament(session, tournament, NOW)
+    assert opened(session, pinned(pin(first="2"), pin())) == tournament
+    assert pins(session, tournament)[1] == ("", "")
+    assert differences(session, pinned(pin(first="2"), pin())) == ['bots[0] "Ann": first has changed']
+
+
+# --- setting aside ---------------------------------------------------------------------------------------------------
+
+
+def aside(session: Session, name: str = "Friday") -> str:
+    found = find_tournament(session, name)
+    assert found is not None
+    return set_aside(session, found, NOW)
+
+
+def test_a_tournament_that_is_set_aside_makes_its_name_free_and_keeps_all_else(session: Session) -> None:
+    first = opened(session)
+    record_game(session, first, result(0), NOW)
+    count_for_elo(session, first, 1)
+    rebuild_ratings(session, NOW)
+    before = find_tournament(session, "Friday"), standings(session, first), ladder(session)
+
+    name = aside(session)
+
+    assert name == "Friday (set aside 2024-05-04 12:00:00)"
+    assert find_tournament(session, "Friday") is None
+    kept = find_tournament(session, name)
+    assert kept is not None
+    assert (replace(kept, name="Friday"), standings(session, first), ladder(session)) == before
+    second = opened(session, plan(configuration={"ruleset": "thai", "seed": 8}))
+    assert second > first
+    rebuild_ratings(session, NOW)
+    assert ladder(session) == before[2]
+
+
+def test_a_file_with_the_new_name_goes_on_with_it(session: Session) -> None:
+    tournament = opened(session, plan(configuration={"name": "Friday", "seed": 7}))
+    name = aside(session)
+    assert opened(session, plan(name=name, configuration={"name": name, "seed": 7})) == tournament
+
+
+@pytest.mark.parametrize("name", ["Friday", "x" * 64, "a long name of words that is cut at a blank"])
+def test_a_name_aside_is_as_long_as_a_name_may_be_and_new(name: str, session: Session) -> None:
+    found = []
+    for _ in range(12):
+        opened(session, plan(name=name))
+        found.append(aside(session, name))
+    assert len(set(found)) == 12
+    assert found[0].endswith(" (set aside 2024-05-04 12:00:00)")
+    assert found[11].endswith(" (set aside 2024-05-04 12:00:00, 12)")
+    assert all(one.startswith(name[:20]) and len(one) <= NAME_LENGTH and "  " not in one for one in found)
+
+
+def test_what_was_in_play_is_abandoned(session: Session) -> None:
+    tournament = opened(session)
+    begin_attempt(session, tournament, 3, lambda attempt: bytes([attempt] * 32), NOW)
+    aside(session)
+    assert session.execute(text("SELECT count(*) FROM attempt WHERE abandoned_at IS NULL")).scalar_one() == 0
 
 
 # --- games -----------------------------------------------------------------------------------------------------------

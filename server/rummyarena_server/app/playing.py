@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import trio
 
-from rummyarena_server.config import ConfigError, TournamentFile
-from rummyarena_server.hosting import BotCommand, Host, bot_environment, obstacle, open_host, visible
+from rummyarena_server.app.opening import Fork, held_versions, opened, planned
+from rummyarena_server.config import TournamentFile
+from rummyarena_server.hosting import BotCommand, Host, open_host
 from rummyarena_server.referee.clock import SECOND
 from rummyarena_server.referee.outcome import GameOutcome
 from rummyarena_server.rpc.server import Server, open_server
-from rummyarena_server.store.errors import StoreError, StoreUnavailable
-from rummyarena_server.store.records import find_tournament, open_tournament
-from rummyarena_server.store.results import (
-    BotRating,
-    Standing,
-    StoredTournament,
-)
+from rummyarena_server.store.errors import StoreUnavailable
+from rummyarena_server.store.results import BotRating, Standing
 from rummyarena_server.store.standings import ladder, standings
 from rummyarena_server.store.store import Store, open_store
 from rummyarena_server.tournament.bots import (
     MOST_RUNNING,
     EventBot,
+    EventBots,
     HostError,
     Report,
     connected,
     hosted,
     open_bots,
 )
-from rummyarena_server.tournament.event import Event, event_of, plan
+from rummyarena_server.tournament.event import Event, event_of
+from rummyarena_server.tournament.pins import HeldVersion
 from rummyarena_server.tournament.runner import Progress, Runner
 from rummyarena_server.tournament.single import SingleGame, Watchers, play_single
+from rummyarena_server.tournament.table import ranked
+from rummyarena_server.tournament.timing import Timing, timing
 
 _ADDRESS = "127.0.0.1:0"  # hosted bots only: nobody else needs to find it
 _TABLE_SECONDS = 1.0  # between two provisional tables
-
-
-class ChangedTournamentError(Exception):
-    """A tournament of this name is in the store and is not the one the file describes."""
-
-    def __init__(self, name: str, differences: list[str]) -> None:
-        super().__init__(
-            f"the tournament {name!r} was begun with other settings:\n"
-            + "\n".join(f"  {one}" for one in differences)
-            + "\nUndo the change to go on with it, or give the file another name to begin a new tournament."
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,47 +72,66 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The end of a tournament: its standings, and the Elo of all bots in all variants.
+    """The end of a tournament: its standings, the Elo of all bots in all variants, and whether its clock was right.
 
-    `stopped_by`: the number of the signal that broke the tournament off; then the standings are provisional.
+    `timing`: `None` without a clock. `stopped_by`: the number of the signal that broke the tournament off; then the
+    standings are provisional.
     """
 
     standings: tuple[Standing, ...]
     ladder: tuple[BotRating, ...]
+    timing: Timing | None
     stopped_by: int | None = None
 
 
 async def run_tournament(
-    file: TournamentFile, database: str, logs: Path, listeners: Listeners, door: Door | None = None
+    file: TournamentFile,
+    database: str,
+    logs: Path,
+    listeners: Listeners,
+    door: Door | None = None,
+    fork: Fork | None = None,
 ) -> Table:
     """Plays a tournament, or what is left of it, and returns its table.
 
-    `door`: for bots that are started elsewhere; without one, a tournament that has any is refused.
+    `door`: for bots that are started elsewhere; without one, a tournament that has any is refused. `fork`: where a
+    tournament of this name differs, bots included, it is kept under another name, and a new one begins.
 
     SIGINT or SIGTERM stops it: the first lets the games that have begun end, the second does not. What was recorded
     stays and running it again goes on. `logs`: the folder for what the bots print.
 
-    Raises `ConfigError` for bots that cannot be started, before anything is opened, and `StoreError`, `AddressError`,
-    `HostError`, `ChangedTournamentError`, `SecondRunnerError` or `GameFailedError`, alone or in groups as nurseries do.
+    Raises `ConfigError` for bots that cannot be started or pinned, before anything is opened, and `StoreError`,
+    `AddressError`, `HostError`, `ChangedTournamentError`, `SecondRunnerError` or `GameFailedError`, alone or in groups
+    as nurseries do.
     """
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        await _check_bots(file, database, has_door=door is not None)
+        found = await planned(file, database, fork, has_door=door is not None)
         store = open_store(database)
         try:
-            event = event_of(file.settings, await _open(store, file))
+            event = event_of(file.settings, await opened(store, found, fork))
             listeners.opened(event)
-            stopping = _Stopping(listeners.finishing)
+            stopping = Stopping(listeners.finishing)
             is_over = event.stored.status == "finished"
             if not is_over:
                 async with stopping.heeding(signals):
                     is_over = await _play(event, file.directory, store, logs, listeners, stopping, door)
-            return Table(
-                tuple(await store.read(standings, event.stored.id)),
-                tuple(await store.read(ladder)),
-                None if is_over else stopping.number,
-            )
+            return await _table(store, event, None if is_over else stopping.number)
         finally:
             store.close()
+
+
+async def _table(store: Store, event: Event, stopped_by: int | None) -> Table:
+    try:
+        return Table(
+            tuple(await store.read(ranked, event.stored.id)),
+            tuple(await store.read(ladder)),
+            await store.read(timing, event.stored.id),
+            stopped_by,
+        )
+    except StoreUnavailable:
+        if stopped_by is None:
+            raise
+        return Table((), (), None, stopped_by)  # it was told that the store is to be waited for, and who asks will see
 
 
 async def play_game(
@@ -140,35 +146,7 @@ async def play_game(
         return await play_single(game, server, host, watchers)
 
 
-async def _check_bots(file: TournamentFile, database: str, *, has_door: bool) -> None:
-    """Refuses a tournament that is to be played with bots that cannot be started, or cannot come in."""
-    environment = bot_environment("", "")
-    found = []
-    for number, bot in enumerate(file.settings.bots):
-        named = f'bots[{number}] "{visible(bot.name)}"'
-        if not bot.connected:
-            why = obstacle(BotCommand(bot.name, bot.command, file.directory), environment)
-            found += [f"{named} cannot be started: {visible(why)}"] if why is not None else []
-        elif not has_door:
-            found.append(f"{named} is started elsewhere: play this file with `rummyarena serve`, which lets it in")
-    if found and not await _is_over(database, file.settings.name):
-        raise ConfigError(file.path, found)
-
-
-async def _is_over(database: str, name: str) -> bool:
-    """Tells whether a tournament is stored that was played to its end, whose table needs no bots."""
-    try:
-        store = open_store(database, must_exist=True)
-    except StoreError:  # what is wrong with the database is said once the bots can be started
-        return False
-    try:
-        stored = await store.read(find_tournament, name)
-        return stored is not None and stored.status == "finished"
-    finally:
-        store.close()
-
-
-class _Stopping:
+class Stopping:
     """What comes of the signals that ask a tournament to stop; `number`: the last of them."""
 
     def __init__(self, on_finishing: Callable[[], None]) -> None:
@@ -200,50 +178,65 @@ class _Stopping:
                 self._games.cancel()
 
 
-async def _open(store: Store, file: TournamentFile) -> StoredTournament:
-    stored = await store.write(open_tournament, plan(file.settings, secrets.token_bytes(32)), datetime.now(UTC))
-    if isinstance(stored, list):
-        raise ChangedTournamentError(file.settings.name, stored)
-    return stored
-
-
 async def _play(
     event: Event,
     directory: Path,
     store: Store,
     logs: Path,
     listeners: Listeners,
-    stopping: _Stopping,
+    stopping: Stopping,
     door: Door | None,
 ) -> bool:
+    held = await held_versions(event, store, listeners.trouble)
+    async with ready_bots(event, directory, logs, listeners.trouble, door, held) as (bots, server):
+        runner = Runner(event, bots, store, server.deadlines, listeners.progress, listeners.trouble)
+        stopping.use(runner.drain)
+        async with _live_standings(event, store, listeners):
+            return await runner.run()
+
+
+@asynccontextmanager
+async def ready_bots(
+    event: Event,
+    directory: Path,
+    logs: Path,
+    report: Report,
+    door: Door | None = None,
+    held: Mapping[int, HeldVersion] = {},
+) -> AsyncIterator[tuple[EventBots, Server]]:
+    """Has the bots of an event ready to run, and the server that they connect to, as long as the block lasts.
+
+    `held`: the versions of those that are started elsewhere, by their numbers.
+    """
     settings = event.settings
     reconnect, address = round(settings.reconnect_seconds * SECOND), door.address if door else _ADDRESS
     async with open_host(_folder(logs)) as host, open_server(address, reconnect=reconnect) as server:
         if door is not None:
             door.opened(server.address)
         bots = [
-            _event_bot(event, number, directory, server, host, door, listeners.trouble)
+            _hosted_bot(event, number, directory, server, host)
+            if door is None or number not in held
+            else _connected_bot(event, number, server, door, held[number], report)
             for number in range(len(settings.bots))
         ]
         from_elsewhere = sum(bot.connected for bot in settings.bots)
         most_running = max(MOST_RUNNING, settings.concurrency * settings.seats) + from_elsewhere
-        async with open_bots(bots, server.registry, listeners.trouble, most_running) as ready:
-            runner = Runner(event, ready, store, server.deadlines, listeners.progress, listeners.trouble)
-            stopping.use(runner.drain)
-            async with _live_standings(event, store, listeners):
-                return await runner.run()
+        async with open_bots(bots, server.registry, report, most_running) as ready:
+            yield ready, server
 
 
-def _event_bot(
-    event: Event, number: int, directory: Path, server: Server, host: Host, door: Door | None, report: Report
-) -> EventBot:
-    bot, start_seconds = event.settings.bots[number], event.settings.start_seconds
-    if bot.connected and door is not None:
-        return EventBot(
-            number, bot.name, server.registry, connected(start_seconds, server.registry, report), door.token(bot.name)
-        )
-    run_copy = hosted(BotCommand(bot.name, bot.command, directory), server, host, start_seconds)
+def _hosted_bot(event: Event, number: int, directory: Path, server: Server, host: Host) -> EventBot:
+    bot = event.settings.bots[number]
+    run_copy = hosted(BotCommand(bot.name, bot.command, directory), server, host, event.settings.start_seconds)
     return EventBot(number, bot.name, server.registry, run_copy)
+
+
+def _connected_bot(
+    event: Event, number: int, server: Server, door: Door, held: HeldVersion, report: Report
+) -> EventBot:
+    name = event.settings.bots[number].name
+    run_copy = connected(event.settings.start_seconds, server.registry, report)
+    return EventBot(number, name, server.registry, run_copy, door.token(name), held)
 
 
 @asynccontextmanager

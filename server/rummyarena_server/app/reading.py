@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rummyarena_server.app.playing import Table
+from rummyarena_server.store.forfeits import forfeits
 from rummyarena_server.store.history import game_record, games
-from rummyarena_server.store.results import BotRating, GameSummary, StoredGame, TournamentSummary
-from rummyarena_server.store.standings import ladder, standings
+from rummyarena_server.store.results import BotRating, GameSummary, SeatForfeit, StoredGame, TournamentSummary
+from rummyarena_server.store.standings import ladder
 from rummyarena_server.store.store import Store, open_store
 from rummyarena_server.tournament.archive import tournament, tournaments
+from rummyarena_server.tournament.table import ranked
+from rummyarena_server.tournament.timing import timing
 
 if TYPE_CHECKING:
-    from rummyarena_server.tournament.figures import Figures
+    from rummyarena_server.tournament.figures import Figures, Statistics
+
+_GAMES_AT_ONCE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,18 @@ class Shown:
     table: Table
     figures: Figures | None
     games: tuple[GameSummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InDetail:
+    """A stored tournament with all that its complete deal groups say; `None` if none of their games is rated.
+
+    `forfeits`: how many games each bot, by its number, forfeited for each reason; who forfeited none is absent.
+    """
+
+    summary: TournamentSummary
+    statistics: Statistics | None
+    forfeits: Mapping[int, Mapping[SeatForfeit, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +76,49 @@ async def read_tournament(database: str, name: str, games_after: int, most_games
         summary = await store.read(tournament, name)
         if summary is None:
             return None
-        table = tuple(await store.read(standings, summary.id))
+        table = Table(
+            tuple(await store.read(ranked, summary.id)),
+            tuple(await store.read(ladder)),
+            await store.read(timing, summary.id),
+        )
         # Imported only here: numpy starts threads, which a server full of bots has no use for.
         from rummyarena_server.tournament.figures import figures
 
         found = await store.read(figures, summary.id, len(summary.bots), summary.seats)
         page = await store.read(games, summary.id, after=games_after, limit=most_games)
-        return Shown(summary, Table(table, tuple(await store.read(ladder))), found, tuple(page))
+        return Shown(summary, table, found, tuple(page))
+
+
+async def read_statistics(database: str, name: str) -> InDetail | None:
+    """Returns a tournament with all that its complete deal groups say, `None` if there is none of that name."""
+    async with reading(database) as store:
+        summary = await store.read(tournament, name)
+        if summary is None:
+            return None
+        # Imported only here, for numpy: see above.
+        from rummyarena_server.tournament.figures import statistics
+
+        found = await store.read(statistics, summary.id, len(summary.bots), summary.seats)
+        return InDetail(summary, found, await store.read(forfeits, summary.id, summary.seats))
+
+
+async def read_summary(database: str, name: str) -> TournamentSummary | None:
+    """Returns what a tournament is and how far it has come, `None` if there is none of that name."""
+    async with reading(database) as store:
+        return await store.read(tournament, name)
+
+
+async def read_games(database: str, tournament_id: int, tell: Callable[[GameSummary], None]) -> None:
+    """Tells all recorded games of a tournament in the order of the schedule, without holding them all at once.
+
+    All that were recorded when it began are among them, and perhaps some that were recorded since.
+    """
+    async with reading(database) as store:
+        last = -1
+        while page := await store.read(games, tournament_id, after=last, limit=_GAMES_AT_ONCE):
+            for game in page:
+                tell(game)
+            last = page[-1].index
 
 
 async def read_game(database: str, game_id: str) -> StoredGame | None:

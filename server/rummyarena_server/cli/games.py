@@ -10,6 +10,7 @@ import trio
 from cyclopts import Parameter
 
 from rummyarena_server.app import playing, reading
+from rummyarena_server.app.archiving import GameFileError, games_in
 from rummyarena_server.cli.bots import commands
 from rummyarena_server.cli.narrator import (
     Narrator,
@@ -22,7 +23,7 @@ from rummyarena_server.cli.narrator import (
 from rummyarena_server.cli.output import UsageError, complain, say
 from rummyarena_server.cli.places import DATABASE, LOGS, AsJson, Database, named
 from rummyarena_server.hosting import BotCommand, visible
-from rummyarena_server.referee.record import RecordError, from_json
+from rummyarena_server.referee.record import RecordError, WrittenGame, from_json, record_of
 from rummyarena_server.store.errors import StoreError
 from rummyarena_server.store.results import StoredGame
 from rummyarena_server.tournament.single import SingleGame
@@ -105,16 +106,18 @@ def connect(
 
 
 def replay(game: str, /, *, show: Show = None, as_json: AsJson = False, db: Database = DATABASE) -> int:
-    """Tells a game that was recorded.
+    """Tells a game that was recorded, or all games of a file.
 
     Example: rummyarena replay 1.17.0
 
     Parameters
     ----------
     game
-        The id of the game, as `rummyarena tournament show` and the bots name it.
+        The id of the game, as `rummyarena tournament show` and the bots name it, or a file of games.
     """
     named(db)  # refuses a text that names none
+    if Path(game).is_file():
+        return _tell_file(Path(game), show, as_json=as_json)
     stored = trio.run(reading.read_game, db, game)
     if stored is None:
         raise UsageError(
@@ -151,7 +154,8 @@ def _play(
 
 def _tell(stored: StoredGame, show: int | None, *, as_json: bool) -> int:
     if stored.record is None:
-        complain(f"game {stored.id} was {stored.status}: there is nothing to tell but its seed {stored.seed.hex()}")
+        what = "not kept" if stored.status == "finished" else stored.status
+        complain(f"game {stored.id} was {what}: there is nothing to tell but its seed {stored.seed.hex()}")
         return 0
     try:
         record = from_json(stored.record.text)
@@ -161,5 +165,37 @@ def _tell(stored: StoredGame, show: int | None, *, as_json: bool) -> int:
         raise StoreError(f"game {stored.id}: its record cannot be read: {error}") from None
     if stored.summary is not None:
         seats = stored.summary.seats
+        narrator.end([one.rank for one in seats], [one.total for one in seats], record.forfeits)
+    return 0
+
+
+def _tell_file(path: Path, show: int | None, *, as_json: bool) -> int:
+    status = 0
+    try:
+        with games_in(path) as games:
+            for game in games:
+                status = max(status, _tell_written(game, show, as_json=as_json))
+    except GameFileError as error:
+        complain(f"rummyarena: {error}")
+        return 1
+    return status
+
+
+def _tell_written(game: WrittenGame, show: int | None, *, as_json: bool) -> int:
+    """Tells a game of a file, or who played it and why the rest cannot be told."""
+    if not as_json:
+        where = f" of {visible(game.origin.tournament)}" if game.origin else ""
+        say(f"game {visible(game.id)}{where}")
+    try:
+        record = record_of(game)
+        narrator = Narrator(record.setup, show, as_json=as_json)
+        tell_record(record, narrator)
+    except RecordError as error:
+        for seat, bot in enumerate(game.bots):
+            complain(f"seat {seat}: {visible(bot.name)}")
+        complain(f"game {visible(game.id)} cannot be told: {visible(str(error))}")
+        return 1
+    if game.result is not None:
+        seats = game.result.seats
         narrator.end([one.rank for one in seats], [one.total for one in seats], record.forfeits)
     return 0

@@ -11,8 +11,8 @@ from typing import Final
 from cyclopts import App, CycloptsError, UnusedCliTokensError
 
 from rummyarena.version import __version__
-from rummyarena_server.app import playing
-from rummyarena_server.cli import games, tournaments
+from rummyarena_server.app.opening import ChangedTournamentError
+from rummyarena_server.cli import archives, exports, games, regress, statistics, tournaments
 from rummyarena_server.cli.output import (
     OutputError,
     UsageError,
@@ -22,8 +22,10 @@ from rummyarena_server.cli.output import (
     prepare_outputs,
 )
 from rummyarena_server.cli.places import harmless
+from rummyarena_server.cli.plan import plan
 from rummyarena_server.cli.rulebook import show_rules
 from rummyarena_server.cli.scenarios import run_files
+from rummyarena_server.cli.verify import verify
 from rummyarena_server.config import ConfigError
 from rummyarena_server.hosting import visible
 from rummyarena_server.rpc.bridge import AddressError
@@ -40,7 +42,7 @@ _EXPECTED: Final = (
     AddressError,
     HostError,
     NoGameError,
-    playing.ChangedTournamentError,
+    ChangedTournamentError,
     GameFailedError,
     SecondRunnerError,
 )
@@ -56,11 +58,17 @@ cli.command(tournaments.demo)
 cli.command(games.play)
 cli.command(games.connect)
 cli.command(games.replay)
+cli.command(verify)
 tournament = App(name="tournament", help="Plays tournaments and shows what came of them.")
+tournament.command(plan)
 tournament.command(tournaments.run)
 tournament.command(tournaments.show)
+tournament.command(statistics.statistics)
+tournament.command(exports.export)
+tournament.command(archives.take_in, name="import")
 tournament.command(tournaments.listed, name="list")
 cli.command(tournament)
+cli.command(regress.regress)
 cli.command(tournaments.serve)
 cli.command(tournaments.standings)
 
@@ -138,7 +146,9 @@ def _told(error: BaseException) -> int:
     for one in leaves:
         if not (isinstance(one, OutputError) and one.is_unwanted):
             complain("\n".join(map(harmless, f"rummyarena: {one}".split("\n"))))
-    return _USAGE if any(isinstance(one, (UsageError, ConfigError)) for one in leaves) else _FAILED
+    if any(isinstance(one, (UsageError, ConfigError)) for one in leaves):
+        return _USAGE
+    return regress.UNTESTED if isinstance(error, regress.UntestedError) else _FAILED
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import sys
 import time
 from collections.abc import Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from rich.console import Console, Group
+from rich.console import Console, Group, JustifyMethod
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -23,6 +25,8 @@ from rummyarena_server.store.results import BotRating, GameSummary, SeatSummary,
 from rummyarena_server.tournament.bots import Trouble
 from rummyarena_server.tournament.event import Event
 from rummyarena_server.tournament.runner import Progress as EventProgress
+from rummyarena_server.tournament.timing import Timing
+from rummyarena_server.tournament.written import tournament_secret
 
 if TYPE_CHECKING:
     from rummyarena_server.tournament.bars import Estimate
@@ -30,7 +34,9 @@ if TYPE_CHECKING:
 
 _LINE_SECONDS: Final = 10.0  # between two lines of progress where there is no terminal
 _MOST_SHOWN: Final = 16  # bots in the table while games are played
-_PLAIN_WIDTH: Final = 200  # where output goes to a file, no table is squeezed
+_NAMES: Final = ("bot", "opponent")  # the columns of tables that hold names of bots
+_PLAIN_WIDTH: Final = 200  # where output goes to a file
+_WIDEST_TABLE: Final = 1000
 
 
 class UsageError(Exception):
@@ -38,10 +44,10 @@ class UsageError(Exception):
 
 
 class OutputError(Exception):
-    """The output cannot be written; `is_unwanted` if whoever read it has had enough, as `head` has."""
+    """What is shown, or a file, cannot be written; `is_unwanted` if who read it has had enough, as `head` has."""
 
-    def __init__(self, error: OSError) -> None:
-        super().__init__(f"the output cannot be written: {(error.strerror or str(error)).lower()}")
+    def __init__(self, error: OSError, what: str = "the output") -> None:
+        super().__init__(f"{what} cannot be written: {(error.strerror or str(error)).lower()}")
         self.is_unwanted = isinstance(error, BrokenPipeError)
 
 
@@ -97,19 +103,30 @@ def complain(text: str) -> None:
             console(stderr=True).print(Text(text))
 
 
+def json_text(value: object) -> str:
+    """Returns a value with moments in it as JSON in one line."""
+
+    def written(one: object) -> str:
+        if isinstance(one, datetime):
+            return one.isoformat()
+        raise TypeError(f"{one!r} is no JSON")
+
+    return json.dumps(value, ensure_ascii=False, default=written)
+
+
 def show_standings(variant: str, standings: Sequence[Standing], ladder: Sequence[BotRating]) -> None:
     """Prints the table of a tournament, with the Elo of its variant."""
-    console().print(standings_table(variant, standings, ladder))
+    show_table(standings_table(variant, standings, ladder))
 
 
 def standings_table(variant: str, standings: Sequence[Standing], ladder: Sequence[BotRating]) -> Table:
     """Returns the table of a tournament, with the Elo of its variant."""
     elo = {one.bot: one.elo for one in ladder if one.variant == variant}
-    table = _table("", "bot", "Elo", "games", "won", "drawn", "lost", "points a deal", "forfeits")
+    table = plain_table("", "bot", "Elo", "games", "won", "drawn", "lost", "points a deal", "forfeits")
     for place, one in enumerate(standings, 1):
         table.add_row(
             str(place),
-            _name(one.name, one.version),
+            shown_name(one.name, one.version),
             f"{elo[one.name]:.0f}" if one.name in elo else "-",
             *(str(number) for number in (one.games, one.wins, one.draws, one.losses)),
             f"{one.difference / one.deals:+.1f}" if one.deals else "-",
@@ -119,31 +136,67 @@ def standings_table(variant: str, standings: Sequence[Standing], ladder: Sequenc
 
 
 def show_figures(names: Sequence[str], figures: Figures) -> None:
-    """Prints strength and points a deal with their 95 % bars, and the likelihood that each is ahead of the next."""
+    """Prints the table of `figures_table`."""
+    show_table(figures_table(names, figures))
+
+
+def figures_table(names: Sequence[str], figures: Figures) -> Table:
+    """Returns strength and points a deal with their 95 % bars, and the likelihood that each is ahead of the next."""
     order = sorted(range(len(names)), key=lambda one: -figures.strength[one].value)
-    table = _table("", "bot", "strength", "points a deal", "ahead of the next", "deal groups")
+    table = plain_table("", "bot", "strength", "points a deal", "ahead of the next", "deal groups")
     for place, one in enumerate(order):
         points, ahead = figures.points[one], ""
         if place + 1 < len(order):
             ahead = f"{figures.superiority[one][order[place + 1]]:.1%}"
-        strength = _with_bar(figures.strength[one], "+.0f")
-        shown = "-" if points is None else _with_bar(points, "+.1f")
-        table.add_row(str(place + 1), _name(names[one]), strength, shown, ahead, str(figures.strength[one].groups))
-    console().print(table)
-    say("Strength is in Elo about the mean of all; bars are 95 %, over deal groups. See docs/statistics.md.")
+        strength = with_bar(figures.strength[one], "+z.0f")
+        shown = "-" if points is None else with_bar(points, "+z.1f")
+        table.add_row(str(place + 1), shown_name(names[one]), strength, shown, ahead, str(figures.strength[one].groups))
+    return table
 
 
-def _with_bar(one: Estimate, how: str) -> str:
+def with_bar(one: Estimate, how: str) -> str:
+    """Returns a figure and half the width of its bar, in the format `how`."""
     return f"{one.value:{how}} +- {(one.high - one.low) / 2:{how.lstrip('+')}}"
+
+
+def doubts_about(timing: Timing | None) -> str:
+    """Returns a sentence about games whose clocks cannot be trusted; nothing if there are none."""
+    if timing is None or not timing.doubtful:
+        return ""
+    return (
+        f"In {timing.doubtful} of {timing.games} games this machine was late by more than "
+        f"{timing.tolerable / 1000:.0f} ms, {timing.worst / 1000:.0f} ms at worst: their clocks are not reliable, and "
+        "who forfeited may not be to blame; lower concurrency, or give decisions more time."
+    )
+
+
+def told_digest(digest: bytes) -> str:
+    """Says what holds whoever runs a tournament to its secret, before the secret itself is told."""
+    return f"SHA-256 of its secret: {digest.hex()}"
+
+
+def played_as(plays: str) -> str:
+    """Says the format of a tournament before all else, if it is not the usual one."""
+    return "" if plays == "round-robin" else f"{plays}, "
+
+
+def all_games(games: int | None) -> str:
+    """Says how many games a tournament has in all."""
+    return "games without end" if games is None else f"{games} games"
+
+
+def recorded_games(recorded: int, games: int | None) -> str:
+    """Says how many games are recorded, and of how many if there is an end to them."""
+    return f"{recorded} games" if games is None else f"{recorded} of {games} games"
 
 
 def show_games(games: Sequence[GameSummary]) -> None:
     """Prints games, a line each: their ids, and what came of them in each seat."""
-    table = _table("id", "group", "deals", "seats: rank, points", text_columns=("id", "seats: rank, points"))
+    table = plain_table("id", "group", "deals", "seats: rank, points", text_columns=("id", "seats: rank, points"))
     for game in games:
         seats = "   ".join(_seat(seat, one) for seat, one in enumerate(game.seats))
         table.add_row(game.id, str(game.group), str(game.deals), Text(seats))
-    console().print(table)
+    show_table(table)
 
 
 def _seat(seat: int, one: SeatSummary) -> str:
@@ -153,34 +206,49 @@ def _seat(seat: int, one: SeatSummary) -> str:
 
 def show_tournaments(tournaments: Sequence[TournamentSummary]) -> None:
     """Prints tournaments, a line each."""
-    table = _table("tournament", "variant", "bots", "games", "recorded", text_columns=("tournament", "variant"))
+    table = plain_table("tournament", "variant", "bots", "games", "recorded", text_columns=("tournament", "variant"))
     for one in tournaments:
         table.add_row(
-            _name(one.name), Text(visible(one.variant)), str(len(one.bots)), str(one.games), str(one.recorded)
+            shown_name(one.name),
+            Text(visible(one.variant)),
+            str(len(one.bots)),
+            "endless" if one.games is None else str(one.games),
+            str(one.recorded),
         )
-    console().print(table)
+    show_table(table)
 
 
 def show_ladder(ladder: Sequence[BotRating]) -> None:
     """Prints the Elo of all bots, a table for each variant."""
     for variant in dict.fromkeys(one.variant for one in ladder):
         say(visible(variant))
-        table = _table("", "bot", "Elo", "games", "won", "drawn", "lost")
+        table = plain_table("", "bot", "Elo", "games", "won", "drawn", "lost")
         for place, one in enumerate((one for one in ladder if one.variant == variant), 1):
             numbers = (one.games, one.wins, one.draws, one.losses)
-            table.add_row(str(place), _name(one.bot), f"{one.elo:.0f}", *map(str, numbers))
-        console().print(table)
+            table.add_row(str(place), shown_name(one.bot), f"{one.elo:.0f}", *map(str, numbers))
+        show_table(table)
 
 
-def _table(*columns: str, text_columns: Sequence[str] = ("bot",)) -> Table:
+def show_table(table: Table) -> None:
+    """Prints a table, as wide as it is where no terminal sets a limit."""
+    shown = console()
+    if not shown.is_terminal:
+        shown.width = _WIDEST_TABLE
+    shown.print(table)
+
+
+def plain_table(*columns: str, text_columns: Sequence[str] = _NAMES) -> Table:
+    """Returns a table without lines; on a narrow terminal names are cut, numbers only if that is not enough."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, justify="left" if column in text_columns else "right", no_wrap=True)
+        justify: JustifyMethod = "left" if column in text_columns else "right"
+        table.add_column(column, justify=justify, no_wrap=column not in _NAMES)
     return table
 
 
-def _name(name: str, version: str = "") -> Text:
-    return Text(visible(f"{name} {version}" if version else name))
+def shown_name(name: str, version: str = "") -> Text:
+    """Returns a name, of a bot perhaps with its version, for a cell of a table."""
+    return Text(visible(f"{name} {version}" if version else name), no_wrap=True, overflow="ellipsis")
 
 
 class Watch:
@@ -224,8 +292,11 @@ class Watch:
         settings = event.settings
         self._variant = event.variant
         deals = "the same deals in all seats" if settings.shares_deals else "deals of its own in each game"
-        bots = f"{len(settings.bots)} bots, {len(event.schedule)} games of {settings.ruleset}"
+        bots = f"{played_as(settings.format)}{len(settings.bots)} bots, {all_games(event.games)} of {settings.ruleset}"
         say(f"{visible(settings.name)}: {bots}, {settings.seats} seats, {deals}.")
+        digest = tournament_secret(event.stored).digest
+        if digest is not None:
+            say(told_digest(digest))
         if settings.secret is not None:
             say("The secret stands in the tournament's settings: its deals are foreseeable.")
         if event.stored.status == "finished":
@@ -252,7 +323,7 @@ class Watch:
         if progress.recorded == progress.games or now - self._last_line >= _LINE_SECONDS:
             self._last_line = now
             rate = self._rate(progress)
-            say(f"{progress.recorded} of {progress.games} games" + (f", {rate}" if rate else ""))
+            say(recorded_games(progress.recorded, progress.games) + (f", {rate}" if rate else ""))
 
     def _rate(self, progress: EventProgress) -> str:
         """Returns the games a second of this run; nothing before there were any."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -12,18 +10,24 @@ import trio
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from rummyarena_server.app import playing, reading
+from rummyarena_server.app import archiving, playing, reading
 from rummyarena_server.cli.demo import demo_files
 from rummyarena_server.cli.output import (
     UsageError,
     Watch,
+    all_games,
     complain,
+    doubts_about,
+    json_text,
+    played_as,
+    recorded_games,
     say,
     show_figures,
     show_games,
     show_ladder,
     show_standings,
     show_tournaments,
+    told_digest,
 )
 from rummyarena_server.cli.places import DATABASE, LOGS, TOKENS, AsJson, Database, Tokens, named
 from rummyarena_server.config import TournamentFile, load
@@ -32,8 +36,11 @@ from rummyarena_server.store.results import TournamentSummary
 from rummyarena_server.tournament.event import Event
 
 INTERRUPTION: Final = "Interrupted. What was recorded is kept; run the same command again to go on."
+_FORK: Final = "Keeps a tournament of this name that differs under another name, and begins a new one."
 _NOT_NEGATIVE: Final = Number(gte=0)
 _SIGNALLED: Final = 128  # an exit status beyond it says which signal ended a program
+
+Fork = Annotated[bool, Parameter(negative="", help=_FORK)]
 
 
 def demo(*, db: Database = DATABASE) -> int:
@@ -50,8 +57,10 @@ def demo(*, db: Database = DATABASE) -> int:
     return 0
 
 
-def run(file: Path, /, *, db: Database = DATABASE) -> int:
+def run(file: Path, /, *, fork: Fork = False, db: Database = DATABASE) -> int:
     """Plays a tournament, or what is left of it; once it is over, shows its table.
+
+    With other settings or other bots than it was begun with it is refused, or with --fork begun anew.
 
     Example: rummyarena tournament run friday.toml
 
@@ -60,10 +69,10 @@ def run(file: Path, /, *, db: Database = DATABASE) -> int:
     file
         The tournament file (TOML), see docs/tournament-files.md.
     """
-    return _play(load(file), db)
+    return _play(load(file), db, fork=fork)
 
 
-def serve(file: Path, /, *, address: str = "127.0.0.1:7777", db: Database = DATABASE) -> int:
+def serve(file: Path, /, *, address: str = "127.0.0.1:7777", fork: Fork = False, db: Database = DATABASE) -> int:
     """Plays a tournament as `tournament run` does, and lets in the bots that are started elsewhere.
 
     These have connected = true in the file. Each gets a token, which is printed; the connection is not encrypted.
@@ -86,7 +95,7 @@ def serve(file: Path, /, *, address: str = "127.0.0.1:7777", db: Database = DATA
         for bot in expected:
             say(f"  {visible(bot)}: RUMMYARENA_ADDRESS={bound} RUMMYARENA_TOKEN={tokens.of(bot)}")
 
-    return _play(tournament, db, playing.Door(address, tokens.of, tell) if expected else None)
+    return _play(tournament, db, playing.Door(address, tokens.of, tell) if expected else None, fork=fork)
 
 
 def show(
@@ -109,30 +118,38 @@ def show(
     """
     database = named(db)
     found = trio.run(reading.read_tournament, db, name, after, games)
-    if found is None:
-        raise UsageError(
-            f"there is no tournament {visible(name)} in {database}: `rummyarena tournament list` names them"
-        )
+    secret = trio.run(archiving.read_secret, db, name)
+    if found is None or secret is None:
+        raise no_tournament(name, database)
     if as_json:
         say(
-            _json(
+            json_text(
                 asdict(found.summary)
                 | {"standings": _dicts(found.table.standings), "games": _dicts(found.games)}
                 | {"figures": None if found.figures is None else asdict(found.figures)}
+                | {"secret_digest": _hex(secret.digest), "secret": _hex(secret.secret)}
+                | {"timing": None if found.table.timing is None else asdict(found.table.timing)}
             )
         )
         return 0
-    say(_described(found.summary))
+    say(described(found.summary))
+    if secret.digest is not None:
+        say(told_digest(secret.digest))
+    if secret.secret is not None:
+        say(f"It is revealed now: {secret.secret.hex()}")
     if found.summary.status != "finished":
         say("The table is provisional; it counts complete deal groups only.")
     show_standings(found.summary.variant, found.table.standings, found.table.ladder)
+    if doubts := doubts_about(found.table.timing):
+        say(doubts)
     if found.figures is not None:
         say("")
         show_figures([bot.name for bot in found.summary.bots], found.figures)
+        say("Strength is in Elo about the mean of all; bars are 95 %. More: rummyarena tournament statistics NAME")
     if found.games:
         say("")
         show_games(found.games)
-        if found.games[-1].index + 1 < found.summary.games and len(found.games) == games:
+        if len(found.games) == games and found.games[-1].index + 1 != found.summary.games:
             say(f"More: --after {found.games[-1].index}")
     return 0
 
@@ -145,7 +162,7 @@ def listed(*, as_json: AsJson = False, db: Database = DATABASE) -> int:
     database = named(db)
     found = trio.run(reading.read_tournaments, db)
     if as_json:
-        say(_json(_dicts(found)))
+        say(json_text(_dicts(found)))
     elif found:
         show_tournaments(found)
     else:
@@ -163,18 +180,28 @@ def standings(*, as_json: AsJson = False, db: Database = DATABASE) -> int:
         say(f"Database: {shown}")
     ladder = trio.run(reading.read_ladder, db)
     if as_json:
-        say(_json(_dicts(ladder.ratings)))
+        say(json_text(_dicts(ladder.ratings)))
         return 0
     if not ladder.ratings:
         say("No tournament with rated games has been finished yet.")
     show_ladder(ladder.ratings)
     for one in ladder.unfinished:
-        recorded = f"{one.recorded} of {one.games} games are recorded"
-        say(f"{visible(one.name)} is unfinished and not rated yet: {recorded}; run it again to go on.")
+        recorded = f"{recorded_games(one.recorded, one.games)} are recorded"
+        rated = "not rated yet" if one.rated_games == 0 else f"rated as far as its first {one.rated_games} games"
+        say(f"{visible(one.name)} is unfinished and {rated}: {recorded}; run it again to go on.")
     return 0
 
 
-def _play(file: TournamentFile, database: str, door: playing.Door | None = None) -> int:
+def _hex(value: bytes | None) -> str | None:
+    return None if value is None else value.hex()
+
+
+def no_tournament(name: str, database: str) -> UsageError:
+    """Returns what is said where a database, as it can be shown, has no tournament of this name."""
+    return UsageError(f"there is no tournament {visible(name)} in {database}: `rummyarena tournament list` names them")
+
+
+def _play(file: TournamentFile, database: str, door: playing.Door | None = None, *, fork: bool = False) -> int:
     say(f"Database: {named(database)}; what the bots print: {LOGS}/")
     opened: list[Event] = []
     with Watch() as watch:
@@ -185,10 +212,11 @@ def _play(file: TournamentFile, database: str, door: playing.Door | None = None)
             listeners.opened(event)
 
         heard = replace(listeners, opened=note)
-        table = trio.run(playing.run_tournament, file, database, LOGS, heard, door)
+        table = trio.run(playing.run_tournament, file, database, LOGS, heard, door, _tell_of_fork if fork else None)
     if table.stopped_by is not None:
         return _stopped(opened[0], table, table.stopped_by)
     show_standings(opened[0].variant, table.standings, table.ladder)
+    _complain_of_lag(table)
     for one in table.standings:
         if one.forfeits:
             how_many = "all its games" if one.forfeits == one.games else f"{one.forfeits} of its {one.games} games"
@@ -196,29 +224,37 @@ def _play(file: TournamentFile, database: str, door: playing.Door | None = None)
     return 0
 
 
+def _tell_of_fork(kept_as: str | None) -> None:
+    if kept_as is None:
+        say("Nothing differs from the tournament of this name, which is therefore not set aside.")
+    else:
+        say(f"The tournament of this name differs and is kept as {visible(kept_as)}; a new one begins.")
+
+
 def _stopped(event: Event, table: playing.Table, number: int) -> int:
     """Shows what can be said of a tournament that was broken off."""
     if any(one.games for one in table.standings):
         say("The table so far is provisional; it counts complete deal groups only.")
         show_standings(event.variant, table.standings, table.ladder)
+        _complain_of_lag(table)
     complain(INTERRUPTION)
     return _SIGNALLED + number
 
 
-def _described(one: TournamentSummary) -> str:
-    state = "finished" if one.status == "finished" else f"{one.recorded} of {one.games} games recorded"
+def _complain_of_lag(table: playing.Table) -> None:
+    if doubts := doubts_about(table.timing):
+        complain(doubts)
+
+
+def described(one: TournamentSummary) -> str:
+    """Returns a line about what a tournament is and how far it has come."""
+    state = "finished" if one.status == "finished" else f"{recorded_games(one.recorded, one.games)} recorded"
     deals = "deals shared in a group" if one.shares_deals else "deals of its own in each game"
-    return f"{visible(one.name)}: {visible(one.variant)}, {len(one.bots)} bots, {one.games} games, {deals}; {state}"
+    return (
+        f"{visible(one.name)}: {played_as(one.format)}{visible(one.variant)}, {len(one.bots)} bots, "
+        f"{all_games(one.games)}, {deals}; {state}"
+    )
 
 
 def _dicts(values: Any) -> list[dict[str, Any]]:
     return [asdict(value) for value in values]
-
-
-def _json(value: object) -> str:
-    def written(one: object) -> str:
-        if isinstance(one, datetime):
-            return one.isoformat()
-        raise TypeError(f"{one!r} is no JSON")
-
-    return json.dumps(value, ensure_ascii=False, default=written)

@@ -23,14 +23,22 @@ _FAREWELL_SECONDS: Final = 5.0
 class Lifeline:
     """Tells the warden which process groups are to end with this server.
 
-    A server killed in the millisecond between a bot's start and `watch` leaves that one bot to find out by itself that
-    nobody answers.
+    Before a bot is started its mark is told, then its group or that there is none; the warden finds it by its mark if
+    this server is killed in between.
     """
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe
         os.set_blocking(pipe.fileno(), False)  # a warden that does not read must not stop the server
         self._is_held = True
+
+    def expect(self, mark: str) -> None:
+        """Announces a bot that is about to be started, with a text that nothing else has in its environment."""
+        self._tell(b"?%s\n" % mark.encode())
+
+    def give_up(self) -> None:
+        """Takes back what was announced: the bot could not be started."""
+        self._tell(b"!\n")
 
     def watch(self, group: int) -> None:
         """Puts a process group into the warden's care."""

@@ -14,6 +14,7 @@ from typing import IO, Final, cast
 import trio
 
 from rummyarena_server.hosting.commands import BotCommand, StartFailure, explain, explain_log
+from rummyarena_server.hosting.environment import TOKEN
 from rummyarena_server.hosting.exits import open_pidfd, until_exit
 from rummyarena_server.hosting.lifeline import Lifeline, open_lifeline
 from rummyarena_server.hosting.output import OutputLog, OutputLogs, drain, drain_rest
@@ -154,9 +155,12 @@ class Host:
             log = self._logs.open(command.name)
         except OSError as error:
             return explain_log(command, self._logs.folder, error)
+        if TOKEN in environment:
+            self._lifeline.expect(environment[TOKEN])
         try:
             process = _popen(command, environment)
         except (OSError, ValueError) as error:  # ValueError: a NUL byte in a word, an = in the name of a variable
+            self._lifeline.give_up()
             log.close()
             return explain(command, error)
         self._lifeline.watch(process.pid)

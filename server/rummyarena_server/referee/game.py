@@ -138,6 +138,7 @@ class Game:
             if refusal is not None and not sitting.refuse(index, refusal):
                 return self._fault(sitting, "refused")
         if sitting.forfeited:
+            self._note_forfeit(sitting)  # not yet, if the last of what it handed in was just refused
             return self._fallback(sitting, "forfeited", sitting.close_question())
         if sitting.gave_up:
             return self._fallback(sitting, "rest", 0)

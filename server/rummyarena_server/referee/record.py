@@ -1,7 +1,8 @@
 """What remains of a game: the record that gives all its events again, as values and as canonical JSON.
 
-The text has two parts. `game` says what was played and how it was judged; equal games have equal texts there. `times`
-holds what differs from run to run: thinking times and timestamps. Its moves are written as in notation.md.
+The JSON is format 1, which a database keeps beside the result. `game` says what was played and how it was judged; equal
+games have equal texts there. `times` holds what differs from run to run: thinking times and timestamps. Its moves are
+written as in notation.md. A game in a file of its own has more to say: see `record_files`.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from rummyarena_rules.events import Event, Seat
-from rummyarena_rules.moves import Move
+from rummyarena_rules.moves import Down, Move
 from rummyarena_rules.notation import canonical, move_text, parse_move
 from rummyarena_rules.options import changed_options
 from rummyarena_rules.reading import (
+    Reader,
     ReadingError,
     a_text,
     an_object,
@@ -25,9 +27,11 @@ from rummyarena_rules.reading import (
     list_of,
     one_of,
     optional,
-    record_of,
+    read_json,
+    shown,
     whole,
 )
+from rummyarena_rules.reading import record_of as object_of
 from rummyarena_rules.registry import RULESETS
 from rummyarena_rules.ruleset import AnyState, Ruleset
 from rummyarena_rules.shoe import SEED_BYTES
@@ -115,41 +119,167 @@ class GameRecord:
     finished_at: datetime | None = field(default=None, compare=False)
 
 
-def replay(record: GameRecord) -> Iterator[Event]:
-    """Yields the events of a recorded game, unredacted, as they were; `RecordError` where the record does not fit."""
-    setup = record.setup
-    state = setup.ruleset.start(setup.options, setup.seats, setup.seed)
-    played = yielded = 0
-    while yielded < record.events:
-        decisions = setup.ruleset.decisions(state)
-        if decisions:
-            moves = record.moves[played : played + len(decisions)]
-            events = setup.ruleset.resolve(state, _answers(setup.ruleset, state, tuple(decisions), moves, played))
-            played += len(moves)
-        elif setup.ruleset.result(state) is not None:
-            raise RecordError(f"the game is over after {yielded} events, but {record.events} are recorded")
+# --- as it is written ------------------------------------------------------------------------------------------------
+
+
+class WrittenMove(NamedTuple):
+    """A move as it is written; no text: the rules answered."""
+
+    seat: Seat
+    text: str | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenPlay:
+    """What was played in a game, readable without its rules; see `GameRecord`."""
+
+    moves: tuple[WrittenMove, ...]
+    forfeits: tuple[Forfeit, ...]
+    events: int
+    thinking: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where in a tournament a game was played.
+
+    `secret_digest`: SHA-256 of the secret from which the game's seed follows, by `group` where `shares_deals`, else by
+    group, rotation and attempt; `secret`: that secret itself, `None` where it is not revealed.
+    """
+
+    tournament: str
+    index: int
+    group: int
+    rotation: int
+    attempt: int
+    shares_deals: bool
+    secret_digest: bytes | None
+    secret: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenSeat:
+    """What a game brought to one seat; `forfeit`: a `ForfeitReason`, or `withdrawn` if its bot was so before it."""
+
+    rank: int
+    total: int
+    points: int
+    forfeit: ForfeitReason | Literal["withdrawn"] | None
+    faults: int
+    thinking: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenResult:
+    """How a game ended; `unplayed`: decided by forfeits before it began. See `GameOutcome` for the rest."""
+
+    status: Literal["finished", "unplayed"]
+    reason: str
+    rated: bool
+    deals: int
+    counted_deals: int
+    seats: tuple[WrittenSeat, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenGame:
+    """A game as it is written down, readable without its rules.
+
+    `play`: `None` where the moves were not kept, or none were played. `origin` and `result`: `None` in format 1.
+    `digest`: what was published of the seed, as the file says; `lag`: by how many microseconds the server was late.
+    `is_whole`: whether the checksum of the file that it was read from is right, `None` if there is none.
+    """
+
+    id: str
+    ruleset: str
+    rules_version: int
+    options: Mapping[str, object]
+    seed: bytes = field(repr=False)
+    digest: bytes | None = None
+    bots: tuple[SeatedBot, ...]
+    time_control: TimeControl | None
+    play: WrittenPlay | None
+    started_at: datetime | None
+    finished_at: datetime | None
+    lag: int = 0
+    origin: Origin | None = None
+    result: WrittenResult | None = None
+    is_whole: bool | None = field(default=None, compare=False)
+
+
+# --- replay ----------------------------------------------------------------------------------------------------------
+
+
+class Replay:
+    """A recorded game as it is carried out again; `state` is where it stands, `moves` and `events` how far it is."""
+
+    def __init__(self, record: GameRecord) -> None:
+        setup = record.setup
+        self.record = record
+        self.state: AnyState = setup.ruleset.start(setup.options, setup.seats, setup.seed)
+        self.moves = self.events = 0
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether as many events are there as are recorded."""
+        return self.events >= self.record.events
+
+    def due(self) -> tuple[RecordedMove, ...]:
+        """Returns the recorded moves that come next, one for each seat that owes an answer; none before a deal.
+
+        `RecordError` if they are not of these seats.
+        """
+        seats = tuple(self.record.setup.ruleset.decisions(self.state))
+        moves = self.record.moves[self.moves : self.moves + len(seats)]
+        if tuple(one.seat for one in moves) != seats:
+            theirs = _seats(one.seat for one in moves) if moves else "nobody: the record ends here"
+            raise RecordError(f"move {self.moves}: an answer of {_seats(seats)} is due, not of {theirs}")
+        return moves
+
+    def advance(self) -> tuple[Event, ...]:
+        """Carries out the moves that are due, or deals, and returns the events; `RecordError` if the rules refuse."""
+        ruleset, moves = self.record.setup.ruleset, self.due()
+        if moves:
+            for number, one in enumerate(moves, self.moves):
+                self._check(number, one)
+            events = ruleset.resolve(self.state, {one.seat: one.move for one in moves})
+        elif ruleset.result(self.state) is not None:
+            raise RecordError(f"the game is over after {self.events} events, but {self.record.events} are recorded")
         else:
-            events = setup.ruleset.deal(state)
+            events = ruleset.deal(self.state)
         for event in events:
-            setup.ruleset.evolve(state, event)
-        yield from events
-        yielded += len(events)
-    if (yielded, played) != (record.events, len(record.moves)):
-        raise RecordError(
-            f"{played} moves gave {yielded} events; recorded are {len(record.moves)} moves and {record.events} events"
-        )
+            ruleset.evolve(self.state, event)
+        self.moves += len(moves)
+        self.events += len(events)
+        return events
 
+    def finish(self) -> None:
+        """Raises `RecordError` unless all that is recorded, and nothing else, was carried out."""
+        moves, events = len(self.record.moves), self.record.events
+        if (self.moves, self.events) != (moves, events):
+            raise RecordError(
+                f"{self.moves} moves gave {self.events} events; recorded are {moves} moves and {events} events"
+            )
 
-def _answers(
-    ruleset: Ruleset[Any], state: AnyState, seats: tuple[Seat, ...], moves: tuple[RecordedMove, ...], at: int
-) -> dict[Seat, Move | None]:
-    if tuple(one.seat for one in moves) != seats:
-        raise RecordError(f"move {at}: an answer of {_seats(seats)} is due, not of {_seats(one.seat for one in moves)}")
-    for number, one in enumerate(moves, at):
-        refusal = ruleset.check(ruleset.view(state, one.seat), one.move) if one.move is not None else None
+    def _check(self, number: int, one: RecordedMove) -> None:
+        ruleset = self.record.setup.ruleset
+        view = ruleset.view(self.state, one.seat)
+        if one.move is None:
+            if ruleset.fallback(view) is not None:
+                raise RecordError(f"move {number}: the rules do not answer for seat {one.seat} here")
+            return
+        refusal = ruleset.check(view, one.move)
         if refusal is not None:
             raise RecordError(f"move {number}: seat {one.seat} cannot play it here: {refusal.message}")
-    return {one.seat: one.move for one in moves}
+
+
+def replay(record: GameRecord) -> Iterator[Event]:
+    """Yields the events of a recorded game, unredacted, as they were; `RecordError` where the record does not fit."""
+    game = Replay(record)
+    while not game.is_at_end:
+        yield from game.advance()
+    game.finish()
 
 
 def _seats(seats: Any) -> str:
@@ -182,7 +312,9 @@ def _game(record: GameRecord) -> dict[str, object]:
 
 
 def _written(game: str, one: RecordedMove) -> list[object]:
-    text = None if one.move is None else move_text(canonical(game, one.move))
+    # The groups of a `down` get the numbers of their melds in the order written, so that order is kept.
+    move = one.move if one.move is None or isinstance(one.move, Down) else canonical(game, one.move)
+    text = None if move is None else move_text(move)
     return [one.seat, text] if one.verdict == "played" else [one.seat, text, one.verdict]
 
 
@@ -197,107 +329,152 @@ def _times(record: GameRecord) -> dict[str, object]:
 
 def from_json(text: str, rulesets: Mapping[str, Ruleset[Any]] = RULESETS) -> GameRecord:
     """Returns the record that `to_json` wrote; `RecordError` names the place of what cannot be."""
+    return record_of(read_stored(text), rulesets)
+
+
+def read_stored(text: str) -> WrittenGame:
+    """Returns what `to_json` wrote, whatever rules it needs; `RecordError` names the place of what cannot be."""
     try:
-        document = _DOCUMENT("record", json.loads(text))
-        setup = _read_setup(document["game"], rulesets)
-        return _read_record(document["game"], document["times"], setup)
-    except json.JSONDecodeError as error:
-        raise RecordError(f"record: not JSON: {error}") from None
+        return from_document("record", read_json(text))
     except ReadingError as error:
         raise RecordError(str(error)) from None
 
 
-def _read_setup(game: Mapping[str, Any], rulesets: Mapping[str, Ruleset[Any]]) -> GameSetup:
-    name, bots = game["ruleset"], game["bots"]
-    if name not in rulesets:
-        raise RecordError(f"record.game.ruleset: there is no ruleset {name!r}; there are {', '.join(rulesets)}")
-    ruleset = rulesets[name]
-    if game["rules_version"] != ruleset.version:
-        raise RecordError(
-            f"record.game.rules_version: the record is of version {game['rules_version']} of the rules of {name}, this "
-            f"program plays version {ruleset.version}; replay it with the version of Rummy Arena that wrote it"
-        )
-    options = ruleset.configure(game["options"], len(bots))
-    if isinstance(options, list):
-        raise RecordError("record.game.options: " + "; ".join(refusal.message for refusal in options))
-    return GameSetup(
-        game_id=game["id"],
-        ruleset=ruleset,
-        options=options,
+def from_document(place: str, document: object) -> WrittenGame:
+    """Returns what a JSON value of format 1 says; `ReadingError` names the place of what cannot be."""
+    read = _DOCUMENT(place, document)
+    game, times = read["game"], read["times"]
+    seats = len(game["bots"])
+    return WrittenGame(
+        id=game["id"],
+        ruleset=game["ruleset"],
+        rules_version=game["rules_version"],
+        options=game["options"],
         seed=game["seed"],
-        bots=tuple(SeatedBot(*bot) for bot in bots),
+        bots=tuple(SeatedBot(*bot) for bot in game["bots"]),
         time_control=None if game["clock"] is None else TimeControl(*game["clock"]),
-    )
-
-
-def _read_record(game: Mapping[str, Any], times: Mapping[str, Any], setup: GameSetup) -> GameRecord:
-    moves = tuple(_read_move(f"record.game.moves[{at}]", setup, written) for at, written in enumerate(game["moves"]))
-    if len(times["thinking"]) != len(moves):
-        raise RecordError(f"record.times.thinking: {len(times['thinking'])} times for {len(moves)} moves")
-    return GameRecord(
-        setup=setup,
-        moves=moves,
-        forfeits=tuple(
-            _read_forfeit(f"record.game.forfeits[{at}]", setup, one) for at, one in enumerate(game["forfeits"])
+        play=WrittenPlay(
+            moves=list_of(written_move(seats))(f"{place}.game.moves", game["moves"]),
+            forfeits=list_of(written_forfeit(seats))(f"{place}.game.forfeits", game["forfeits"]),
+            events=game["events"],
+            thinking=times["thinking"],
         ),
-        events=game["events"],
-        thinking=times["thinking"],
         started_at=times["started"],
         finished_at=times["finished"],
     )
 
 
-def _read_move(place: str, setup: GameSetup, written: object) -> RecordedMove:
-    if not isinstance(written, list) or len(written) not in (2, 3):
-        raise fail(place, written, "[seat, move] or [seat, move, verdict]")
-    seat = whole(0, setup.seats - 1)(f"{place}[0]", written[0])
-    text = optional(a_text)(f"{place}[1]", written[1])
-    move = None if text is None else parse_move(setup.ruleset.name, text)
-    if text is not None and move is None:
-        raise fail(f"{place}[1]", text, f"a move of {setup.ruleset.name}")
-    verdict: Verdict = "played" if len(written) == 2 else one_of(*get_args(Verdict))(f"{place}[2]", written[2])
-    return RecordedMove(seat, move, verdict)
+def written_move(seats: int) -> Reader:
+    """Makes a reader of moves at a table of so many seats: [seat, move] or [seat, move, verdict]."""
+
+    def read(place: str, value: object) -> WrittenMove:
+        if not isinstance(value, list) or len(value) not in (2, 3):
+            raise fail(place, value, "[seat, move] or [seat, move, verdict]")
+        seat = whole(0, seats - 1)(f"{place}[0]", value[0])
+        text = optional(a_text)(f"{place}[1]", value[1])
+        return WrittenMove(seat, text, "played" if len(value) == 2 else VERDICT(f"{place}[2]", value[2]))
+
+    return read
 
 
-def _read_forfeit(place: str, setup: GameSetup, written: object) -> Forfeit:
-    if not isinstance(written, list) or len(written) != 3:
-        raise fail(place, written, "[seat, reason, number of moves]")
-    return Forfeit(
-        whole(0, setup.seats - 1)(f"{place}[0]", written[0]),
-        one_of(*get_args(ForfeitReason))(f"{place}[1]", written[1]),
-        whole(0)(f"{place}[2]", written[2]),
+def written_forfeit(seats: int) -> Reader:
+    """Makes a reader of forfeits at a table of so many seats: [seat, reason, number of moves]."""
+
+    def read(place: str, value: object) -> Forfeit:
+        if not isinstance(value, list) or len(value) != 3:
+            raise fail(place, value, "[seat, reason, number of moves]")
+        return Forfeit(
+            whole(0, seats - 1)(f"{place}[0]", value[0]),
+            FORFEIT_REASON(f"{place}[1]", value[1]),
+            whole(0)(f"{place}[2]", value[2]),
+        )
+
+    return read
+
+
+def record_of(game: WrittenGame, rulesets: Mapping[str, Ruleset[Any]] = RULESETS) -> GameRecord:
+    """Returns the record of a written game, by whose rules it can be replayed; `RecordError` says why it cannot be."""
+    if game.play is None:
+        raise RecordError("its moves were not kept")
+    setup, play = setup_of(game, rulesets), game.play
+    if len(play.thinking) != len(play.moves):
+        raise RecordError(f"there are {len(play.thinking)} thinking times for {len(play.moves)} moves")
+    return GameRecord(
+        setup=setup,
+        moves=tuple(_recorded(setup.ruleset.name, number, one) for number, one in enumerate(play.moves)),
+        forfeits=play.forfeits,
+        events=play.events,
+        thinking=play.thinking,
+        started_at=game.started_at,
+        finished_at=game.finished_at,
     )
 
 
+def setup_of(game: WrittenGame, rulesets: Mapping[str, Ruleset[Any]] = RULESETS) -> GameSetup:
+    """Returns what was fixed before a written game began; `RecordError` if its rules are not known here."""
+    ruleset = rulesets.get(game.ruleset)
+    if ruleset is None:
+        raise RecordError(f"there is no ruleset {shown(game.ruleset)}; there are {', '.join(rulesets)}")
+    if game.rules_version != ruleset.version:
+        raise RecordError(
+            f"the record is of version {game.rules_version} of the rules of {ruleset.name}, this program plays version "
+            f"{ruleset.version}; replay it with the version of Rummy Arena that wrote it"
+        )
+    options = ruleset.configure(game.options, len(game.bots))
+    if isinstance(options, list):
+        raise RecordError("; ".join(refusal.message for refusal in options))
+    return GameSetup(
+        game_id=game.id,
+        ruleset=ruleset,
+        options=options,
+        seed=game.seed,
+        bots=game.bots,
+        time_control=game.time_control,
+    )
+
+
+def _recorded(game: str, number: int, one: WrittenMove) -> RecordedMove:
+    move = None if one.text is None else parse_move(game, one.text)
+    if one.text is not None and move is None:
+        raise RecordError(f"move {number}: {shown(one.text)} is no move of {game}")
+    return RecordedMove(one.seat, move, one.verdict)
+
+
 def _anything(_place: str, value: object) -> object:
-    """Reads what is read later, when the set-up is known."""
+    """Reads what is read later, when the number of seats is known."""
     return value
 
 
-def _seed(place: str, value: object) -> bytes:
+def hexadecimal(place: str, value: object) -> bytes:
+    """Reads 32 bytes from hexadecimal digits."""
+    text = a_text(place, value)
     try:
-        seed = bytes.fromhex(a_text(place, value))
-    except ReadingError:
-        raise
+        read = bytes.fromhex(text) if len(text) == 2 * SEED_BYTES else b""
     except ValueError:
-        seed = b""
-    if len(seed) != SEED_BYTES:
+        read = b""
+    if len(read) != SEED_BYTES:
         raise fail(place, value, f"{2 * SEED_BYTES} hexadecimal digits")
-    return seed
+    return read
 
 
-def _timestamp(place: str, value: object) -> datetime:
+def moment(place: str, value: object) -> datetime:
+    """Reads a moment, as aware UTC."""
+    text = a_text(place, value)
     try:
-        return datetime.fromisoformat(a_text(place, value))
-    except ReadingError:
-        raise
-    except ValueError:
-        raise fail(place, value, "a date and time of ISO 8601") from None
+        read = datetime.fromisoformat(text)
+        if read.tzinfo is not None:
+            return read.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise fail(place, value, "a date and time of ISO 8601 with its offset from UTC")
 
 
 def _all_of(**readers: Any) -> Any:
-    return record_of(readers, required=frozenset(readers))
+    return object_of(readers, required=frozenset(readers))
 
+
+VERDICT: Final = one_of(*get_args(Verdict))
+FORFEIT_REASON: Final = one_of(*get_args(ForfeitReason))
 
 _DOCUMENT: Final = _all_of(
     format=one_of(FORMAT),
@@ -306,12 +483,12 @@ _DOCUMENT: Final = _all_of(
         ruleset=a_text,
         rules_version=whole(1),
         options=an_object,
-        seed=_seed,
+        seed=hexadecimal,
         bots=list_of(list_of(a_text, 2)),
         clock=optional(list_of(whole(0), 3)),
-        moves=list_of(_anything),
-        forfeits=list_of(_anything),
+        moves=_anything,
+        forfeits=_anything,
         events=whole(0),
     ),
-    times=_all_of(thinking=list_of(whole(0)), started=optional(_timestamp), finished=optional(_timestamp)),
+    times=_all_of(thinking=list_of(whole(0)), started=optional(moment), finished=optional(moment)),
 )

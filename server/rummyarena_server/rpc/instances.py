@@ -7,8 +7,8 @@ sees the newest state of things.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol, TypeAlias
 
 import grpc
 import trio
@@ -28,6 +28,8 @@ FULL_FRAME_BYTES: Final = 1 << 20
 STALL: Final = SECOND
 """After this long without a free writer the time of pending decisions runs: who does not read loses its own time."""
 
+_REPLACED: Final = "another stream with the same token has replaced this one"
+
 
 class Outlet(Protocol):
     """The sending end of a stream, as the bridge gives it."""
@@ -45,6 +47,14 @@ class Outlet(Protocol):
         ...
 
 
+Objection: TypeAlias = Callable[[Hello], str | None]
+"""Says why a copy of a bot is not let in with its Hello, or `None` if it is."""
+
+
+def no_objection(_hello: Hello) -> None:
+    """Lets every copy in."""
+
+
 def ended_token(reason: ForfeitReason) -> str:
     """Returns the sentence for a bot whose instance has given up."""
     return f"this token has ended, for its bot was given up ({reason})"
@@ -53,19 +63,28 @@ def ended_token(reason: ForfeitReason) -> str:
 class Instance:
     """One running copy of a bot, with its own token, stream and process; it sits at one seat of a game at most.
 
-    `hello`: what the bot asked for, `None` before. `gave_up`: why it plays no more, `None` while it may; `gone` also if
-    it left of its own accord.
+    `objection`: asked before a stream is let in. `hello`: what the bot asked for, `None` before. `gave_up`: why it
+    plays no more, `None` while it may; `gone` also if it left of its own accord.
     """
 
-    def __init__(self, registry: Registry, name: str, capacity: int, token: str | None = None) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        name: str,
+        capacity: int,
+        token: str | None = None,
+        objection: Objection = no_objection,
+    ) -> None:
         self.name = name
         self.token = token or secrets.token_urlsafe(32)
+        self.objection = objection
         self.hello: Hello | None = None
         self.gave_up: ForfeitReason | None = None
         self.is_draining = False
         self._registry = registry
         self._capacity = capacity
         self._outlet: Outlet | None = None
+        self._at_door: Outlet | None = None  # a stream on which nobody has said Hello yet
         self._is_greeted = False
         self._desks: dict[str, Desk] = {}
         self._pending: dict[str, Desk] = {}
@@ -110,8 +129,9 @@ class Instance:
             self.gave_up = reason
             self._cancel_deadlines()
             self._forfeit_games(reason)
-            if self._outlet is not None:
-                self._outlet.abort(grpc.StatusCode.UNAUTHENTICATED, ended_token(reason))
+            for outlet in (self._outlet, self._at_door):
+                if outlet is not None:
+                    outlet.abort(grpc.StatusCode.UNAUTHENTICATED, ended_token(reason))
             self._registry.note_change()
 
     # --- the referee's player
@@ -158,17 +178,20 @@ class Instance:
     # --- for its stream
 
     def connect(self, outlet: Outlet) -> None:
-        """Takes a stream, which replaces the one there was."""
-        before, self._outlet = self._outlet, outlet
+        """Takes a stream that may say Hello, instead of another one that did not yet."""
+        before, self._at_door = self._at_door, outlet
         if before is not None:
-            self._note_lost()
-            before.abort(grpc.StatusCode.ABORTED, "another stream with the same token has replaced this one")
+            before.abort(grpc.StatusCode.ABORTED, _REPLACED)
 
     def greet(self, hello: Hello) -> list[str]:
-        """Notes that the bot is there, and returns which of the games that it resumes are gone.
+        """Lets the stream in that said Hello, instead of the one there was; returns which resumed games are gone.
 
         A bot that is back is sent what it missed of its games, with their open decisions.
         """
+        before, self._outlet, self._at_door = self._outlet, self._at_door, None
+        if before is not None:
+            self._note_lost()
+            before.abort(grpc.StatusCode.ABORTED, _REPLACED)
         self.hello = hello
         self._is_greeted = True
         self.is_draining = False
@@ -211,6 +234,9 @@ class Instance:
     def dismiss(self) -> None:
         """Ends the stream of a bot that is needed no more."""
         self.is_draining = True
+        if self._at_door is not None:
+            self._at_door.finish()
+            self._at_door = None
         if self._outlet is None:
             self.give_up("gone")
         else:
@@ -232,7 +258,9 @@ class Instance:
 
     def disconnect(self, outlet: Outlet) -> None:
         """Notes that a stream is over."""
-        if outlet is self._outlet:
+        if outlet is self._at_door:
+            self._at_door = None
+        elif outlet is self._outlet:
             self._outlet = None
             if self.is_done:
                 self.give_up("gone")
@@ -318,12 +346,20 @@ class Registry:
         self._tables: dict[str, Table] = {}
         self._waiting = trio.lowlevel.ParkingLot()
 
-    def register(self, name: str, *, capacity: int = MOST_GAMES, token: str | None = None) -> Instance:
+    def register(
+        self,
+        name: str,
+        *,
+        capacity: int = MOST_GAMES,
+        token: str | None = None,
+        objection: Objection = no_objection,
+    ) -> Instance:
         """Returns a new instance of the bot `name`.
 
         `capacity`: games at once at most. `token`: the one that the bot has already; otherwise a new one is drawn.
+        `objection`: what keeps a copy out.
         """
-        instance = Instance(self, name, capacity, token)
+        instance = Instance(self, name, capacity, token, objection)
         self._instances[instance.token] = instance
         return instance
 

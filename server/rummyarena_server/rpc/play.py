@@ -128,6 +128,8 @@ class PlaySession:
     def _take(self, request: play_pb2.PlayRequest, at: int) -> None:
         if request.HasField("hello"):
             self._greet(request.hello)
+            if self._is_over:
+                return
         elif not (request.answers or request.probes or request.HasField("drain")):
             self._note_idle(at)
         for probe in request.probes:
@@ -172,6 +174,12 @@ class PlaySession:
 
     def _greet(self, message: play_pb2.Hello) -> None:
         hello = read_hello(message)
+        objection = self._instance.objection(hello)
+        if objection is not None:  # no misuse: the games of the copy that was let in go on
+            self._is_over = True
+            _log.info("stream %s of bot %r is not let in: %s", self._id, self._instance.name, objection)
+            self._outlet.abort(grpc.StatusCode.PERMISSION_DENIED, objection)
+            return
         self._is_greeted = True
         gone = self._instance.greet(hello)
         self._owe(encode_welcome(self._id, self._registry.server_version, self._instance.capacity, gone))

@@ -22,8 +22,11 @@ _PASSING: Final = {
     sqlite3.SQLITE_BUSY: "another program keeps it locked; close that program or wait for it",
     sqlite3.SQLITE_LOCKED: "another program keeps it locked; close that program or wait for it",
     sqlite3.SQLITE_FULL: "the disk is full; make room on it",
-    sqlite3.SQLITE_READONLY: "it can only be read; make the file and its folder writable, or name another file",
-    sqlite3.SQLITE_IOERR: "the disk could not be read or written; see the system's log",
+    sqlite3.SQLITE_READONLY: (
+        "it can only be read; make the file, those beside it that end in -wal and -shm, and its folder writable, or "
+        "name another file"
+    ),
+    sqlite3.SQLITE_IOERR: "the disk could not be read or written; see whether a quota is used up, and the system's log",
     sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; see that its folder exists and that both are yours to write",
     sqlite3.SQLITE_PERM: "the file cannot be opened; see that its folder exists and that both are yours to write",
 }

@@ -88,7 +88,9 @@ def _recorded(session: Session, tournament: Row[Any], index: int, attempt: int) 
         index=index,
         status=summary.status,
         seed=session.execute(select(GAME.c.seed).where(*this)).scalar_one(),
-        may_be_shown=not _shares_deals(tournament) or _is_complete(session, tournament.id, summary),
+        may_be_shown=tournament.imported
+        or not _shares_deals(tournament)
+        or _is_complete(session, tournament.id, summary),
         summary=summary,
         record=record_text(session, tournament.id, index),
     )

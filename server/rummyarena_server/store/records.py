@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
+from itertools import chain, count
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as insert_or_not
 from sqlalchemy.orm import Session
 
+from rummyarena_rules.reading import printable
+from rummyarena_server.config import NAME_LENGTH
 from rummyarena_server.store.errors import StoreError
 from rummyarena_server.store.models import ATTEMPT, BOT, ENTRANT, GAME, RECORD, SEAT, TOURNAMENT
 from rummyarena_server.store.results import (
@@ -25,6 +28,8 @@ from rummyarena_server.store.results import (
 )
 
 _CODEC: Final = "zlib"
+_LONGEST_PATH: Final = 200  # that is shown
+_MOST_FILES_NAMED: Final = 10  # of a bot that has changed
 _ABSENT: Final = object()
 
 
@@ -34,11 +39,11 @@ _ABSENT: Final = object()
 def open_tournament(session: Session, plan: TournamentPlan, now: datetime) -> StoredTournament | list[str]:
     """Returns the tournament of the plan's name, made if it is new, or a sentence for each thing that has changed.
 
-    A tournament that is there keeps its event secret and is otherwise left as it is.
+    A tournament that is there keeps its event secret; of one that is not finished, pins that were not known are stored.
     """
     stored = find_tournament(session, plan.name)
     if stored is not None:
-        return _differences(stored, plan) or stored
+        return _resumed(session, stored, plan)
     values = {
         "name": plan.name,
         "configuration": canonical_json(plan.configuration),
@@ -59,6 +64,35 @@ def find_tournament(session: Session, name: str) -> StoredTournament | None:
     """Returns the tournament of this name."""
     row = session.execute(select(TOURNAMENT).where(TOURNAMENT.c.name == name)).mappings().one_or_none()
     return None if row is None else StoredTournament(**row)
+
+
+def differences(session: Session, plan: TournamentPlan) -> list[str]:
+    """Returns a sentence for each thing in which a plan differs from the tournament of its name, if there is one.
+
+    Files of its bots are such things also when it is finished.
+    """
+    stored = find_tournament(session, plan.name)
+    if stored is None:
+        return []
+    return [*_changed_settings(stored, plan), *_changed_bots(session, stored.id, plan)]
+
+
+def set_aside(session: Session, tournament: StoredTournament, now: datetime) -> str:
+    """Gives a tournament that nobody plays another name, which it returns; no game and no rating of it changes."""
+    name = _name_aside(session, tournament.name, now)
+    configuration = json.loads(tournament.configuration)
+    if "name" in configuration:  # so that a file with the new name goes on with it
+        configuration["name"] = name
+    values = {"name": name, "configuration": canonical_json(configuration)}
+    session.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament.id).values(values))
+    abandon_attempts(session, tournament.id, now)
+    return name
+
+
+def pin_entrant(session: Session, tournament_id: int, number: int, pin: str, version: str) -> None:
+    """Stores the pin of an entrant that was not known when the tournament was opened, and the version to be shown."""
+    this = (ENTRANT.c.tournament_id == tournament_id) & (ENTRANT.c.number == number)
+    session.execute(update(ENTRANT).where(this).values(pin=pin, version=version))
 
 
 def finish_tournament(session: Session, tournament_id: int, now: datetime) -> None:
@@ -86,11 +120,64 @@ def _add_entrants(session: Session, tournament_id: int, entrants: Iterable[Entra
         session.execute(insert(ENTRANT).values(values))
 
 
-def _differences(stored: StoredTournament, plan: TournamentPlan) -> list[str]:
+def _resumed(session: Session, stored: StoredTournament, plan: TournamentPlan) -> StoredTournament | list[str]:
+    changed = _changed_settings(stored, plan)
+    if stored.status == "running":  # what is finished needs its bots no more
+        changed += _changed_bots(session, stored.id, plan)
+        if not changed:
+            _add_pins(session, stored.id, plan.entrants)
+    return changed or stored
+
+
+def _add_pins(session: Session, tournament_id: int, entrants: Iterable[EntrantPlan]) -> None:
+    """Stores pins where there are none, as in tournaments of an older version."""
+    unknown = (ENTRANT.c.tournament_id == tournament_id) & (ENTRANT.c.pin == "")
+    for number, one in enumerate(entrants):
+        session.execute(update(ENTRANT).where(unknown & (ENTRANT.c.number == number)).values(pin=one.pin))
+
+
+def _name_aside(session: Session, name: str, now: datetime) -> str:
+    moment = now.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    endings = (f" (set aside {moment}{more})" for more in chain([""], (f", {number}" for number in count(2))))
+    names = (name[: NAME_LENGTH - len(ending)].rstrip() + ending for ending in endings)
+    return next(one for one in names if find_tournament(session, one) is None)
+
+
+# --- what has changed ------------------------------------------------------------------------------------------------
+
+
+def _changed_settings(stored: StoredTournament, plan: TournamentPlan) -> list[str]:
     was, now = json.loads(stored.configuration), json.loads(canonical_json(plan.configuration))
     secret_was = stored.event_secret if stored.secret_fixed else None
     secret_now = plan.event_secret if plan.secret_fixed else None
     return [*_unlike("", was, now), *(["secret: it is not the same"] if secret_was != secret_now else [])]
+
+
+def _changed_bots(session: Session, tournament_id: int, plan: TournamentPlan) -> Iterator[str]:
+    """Yields a sentence for each file of a bot that is not as it was pinned."""
+    mine = select(ENTRANT.c.pin).where(ENTRANT.c.tournament_id == tournament_id).order_by(ENTRANT.c.number)
+    pins = session.execute(mine).scalars().all()
+    for number, (pin, one) in enumerate(zip(pins, plan.entrants, strict=False)):  # more or fewer bots: see the settings
+        for changed in _changed_files(pin, one.pin):
+            yield f'bots[{number}] "{printable(one.name)}": {changed}'
+
+
+def _changed_files(was: str, now: str) -> list[str]:
+    """Returns how the files of two pins differ; nothing where a pin is not known, or where the settings tell more."""
+    before, after = (json.loads(pin) if pin else {} for pin in (was, now))
+    if not before or not after or before.get("command") != after.get("command"):
+        return []
+    old, new = before.get("files", {}), after.get("files", {})
+    changed = [name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name)]
+    said = [f"{printable(name, _LONGEST_PATH)} {_change(name, old, new)}" for name in changed[:_MOST_FILES_NAMED]]
+    more = len(changed) - len(said)
+    return [*said, f"{more} more of its files have changed"] if more else said
+
+
+def _change(name: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    if name not in new:
+        return "is gone"
+    return "has changed" if name in old else "is new"
 
 
 def _unlike(place: str, was: Any, now: Any) -> Iterator[str]:

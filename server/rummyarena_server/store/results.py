@@ -157,12 +157,13 @@ class StoredTournament:
 class TournamentSummary:
     """What a tournament is and how far it has come.
 
-    `variant`: whose Elo its games count for. `recorded`: of so many `games` that it has in all. `shares_deals`: whether
-    the games of a deal group have one seed.
+    `variant`: whose Elo its games count for. `recorded`: of so many `games` in all, `None` if there is no end to
+    them; the first `rated_games` count for Elo. `shares_deals`: whether the games of a deal group have one seed.
     """
 
     id: int
     name: str
+    format: str
     ruleset: str
     variant: str
     seats: int
@@ -170,7 +171,8 @@ class TournamentSummary:
     bots: tuple[EntrantPlan, ...]
     status: TournamentStatus
     recorded: int
-    games: int
+    games: int | None
+    rated_games: int
     opened_at: datetime
     finished_at: datetime | None
 

@@ -21,10 +21,11 @@ _ROWS_AT_ONCE: Final = 1000
 
 
 def standings(session: Session, tournament_id: int) -> list[Standing]:
-    """Returns the entrants of a tournament, best first: by score, then by difference.
+    """Returns the entrants of a tournament, best first: by score a game, then by difference a deal.
 
-    Only deal groups whose games are all recorded count, so that a table before the end does not favour bots whose wins
-    are quick.
+    They may have played different numbers of games, as in a gauntlet or where there are byes; no games count as 0. Only
+    deal groups whose games are all recorded count, so that a table before the end does not favour bots whose wins are
+    quick.
     """
     sums = {
         row["number"]: row
@@ -36,13 +37,20 @@ def standings(session: Session, tournament_id: int) -> list[Standing]:
         .where(ENTRANT.c.tournament_id == tournament_id)
     )
     found = [Standing(**{**row, **sums.get(row["number"], {})}) for row in entrants.mappings()]
-    return sorted(found, key=lambda one: (-one.score, -one.difference, one.number))
+    found.sort(key=lambda one: (-one.score / (one.games or 1), -one.difference / (one.deals or 1), one.number))
+    return found
 
 
 def lowest_wins(session: Session, tournament_id: int) -> bool:
     """Tells whether the lowest total wins in a tournament's game."""
+    return RULESETS[configuration(session, tournament_id)["ruleset"]].lowest_wins
+
+
+def configuration(session: Session, tournament_id: int) -> dict[str, Any]:
+    """Returns what was fixed of a tournament when it was opened, see `TournamentPlan`."""
     said = session.execute(select(TOURNAMENT.c.configuration).where(TOURNAMENT.c.id == tournament_id)).scalar_one()
-    return RULESETS[json.loads(said)["ruleset"]].lowest_wins
+    found: dict[str, Any] = json.loads(said)
+    return found
 
 
 def rated_seats(session: Session, tournament_id: int) -> Iterator[Row[Any]]:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from rummyarena_server.store.history import all_tournaments, entrants, recorded_counts
 from rummyarena_server.store.results import EntrantPlan, StoredTournament, TournamentSummary, variant_text
-from rummyarena_server.tournament.schedule import RoundRobin
+from rummyarena_server.tournament.formats import games_of, schedule_of
 
 
 def tournaments(session: Session) -> list[TournamentSummary]:
@@ -25,10 +25,11 @@ def tournament(session: Session, name: str) -> TournamentSummary | None:
 
 def _summary(stored: StoredTournament, bots: tuple[EntrantPlan, ...], recorded: int) -> TournamentSummary:
     said: dict[str, Any] = json.loads(stored.configuration)
-    schedule = RoundRobin(stored.schedule_seed, len(bots), said["seats"], said["cycles"])
+    is_over = stored.status == "finished"  # perhaps before its time, as a ladder of which too few bots are left
     return TournamentSummary(
         id=stored.id,
         name=stored.name,
+        format=said.get("format", "round-robin"),
         ruleset=said["ruleset"],
         variant=variant_text(said["ruleset"], said["rules_version"], said["seats"], said["options"]),
         seats=said["seats"],
@@ -36,7 +37,8 @@ def _summary(stored: StoredTournament, bots: tuple[EntrantPlan, ...], recorded: 
         bots=bots,
         status=stored.status,
         recorded=recorded,
-        games=len(schedule),
+        rated_games=stored.rated_games,
+        games=recorded if is_over else games_of(schedule_of(said, stored.schedule_seed, len(bots))),
         opened_at=stored.opened_at,
         finished_at=stored.finished_at,
     )

@@ -22,8 +22,9 @@ from rummyarena_server.hosting import (
 )
 from rummyarena_server.referee.outcome import GameOutcome
 from rummyarena_server.referee.players import Player, Question, RefusedMove, Sitting
-from rummyarena_server.rpc.instances import Instance, Registry
+from rummyarena_server.rpc.instances import Instance, Registry, no_objection
 from rummyarena_server.rpc.server import Server
+from rummyarena_server.tournament.pins import HeldVersion
 
 MOST_EXITS: Final = 3
 """A bot that exits this often without finishing a game in between is withdrawn."""
@@ -117,9 +118,18 @@ class EventBot:
     """One entrant, of which a copy runs while games need it.
 
     `token`: of a bot that is connected from elsewhere; it can come at any time and is not stopped when it is idle.
+    `held`: the version of such a bot, which its first game decides.
     """
 
-    def __init__(self, number: int, name: str, registry: Registry, run_copy: RunCopy, token: str | None = None) -> None:
+    def __init__(
+        self,
+        number: int,
+        name: str,
+        registry: Registry,
+        run_copy: RunCopy,
+        token: str | None = None,
+        held: HeldVersion | None = None,
+    ) -> None:
         self.number = number
         self.name = name
         self.is_withdrawn = False
@@ -127,6 +137,7 @@ class EventBot:
         self._registry = registry
         self._run_copy = run_copy
         self._token = token
+        self._held = held
         self._needed = self._need()
         self._instance: Instance | None = None
         self._exits = 0
@@ -147,6 +158,16 @@ class EventBot:
     def free_instance(self) -> Instance | None:
         """The running copy, if it can take one more game now."""
         return self._instance if self._instance is not None and self._instance.free_places > 0 else None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether no other version of it can come any more, and this is stored."""
+        return self._held is None or self._held.is_kept
+
+    async def hold(self) -> None:
+        """Has it held to the version of the running copy."""
+        if self._held is not None and self._instance is not None and self._instance.hello is not None:
+            await self._held.hold(self._instance.hello.bot_version)
 
     def start(self) -> None:
         """Has a copy run; does nothing while there is one."""
@@ -194,7 +215,8 @@ class EventBot:
 
     async def _run_once(self) -> Trouble:
         """Runs one copy to its end and returns how that came."""
-        instance = self._instance = self._registry.register(self.name, token=self._token)
+        objection = no_objection if self._held is None else self._held.objection
+        instance = self._instance = self._registry.register(self.name, token=self._token, objection=objection)
         try:
             return await self._run_copy(instance)
         finally:
@@ -269,7 +291,10 @@ class EventBots:
             players = [_ABSENT if bot.is_withdrawn else bot.free_instance for bot in bots]
             found = [player for player in players if player is not None]
             if len(found) == len(table):
-                return found
+                if all(bot.is_held for bot in bots if not bot.is_withdrawn):
+                    return found
+                await self._hold(bots)
+                continue  # they may have changed meanwhile
             self._start(bots)
             await self._registry.changed()
 
@@ -289,6 +314,11 @@ class EventBots:
                 bot.stop()
         while any(bot.is_running for bot in self._bots):
             await self._registry.changed()
+
+    async def _hold(self, bots: Sequence[EventBot]) -> None:
+        for bot in bots:
+            if not bot.is_held:
+                await bot.hold()
 
     def _start(self, bots: Sequence[EventBot]) -> None:
         """Starts those that do not run; where there is no room for them, it is made first, which takes a while."""

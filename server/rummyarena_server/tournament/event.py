@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rummyarena_rules.events import Seat
@@ -24,35 +24,47 @@ from rummyarena_server.store.results import (
     TournamentPlan,
     variant_text,
 )
-from rummyarena_server.tournament.schedule import RoundRobin, ScheduledGame
+from rummyarena_server.tournament.formats import games_of, schedule_of, secret_of
+from rummyarena_server.tournament.rounds import Rounds
+from rummyarena_server.tournament.schedule import Schedule, ScheduledGame
 from rummyarena_server.tournament.seeds import game_seed
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A tournament that is open in the store."""
+    """A tournament that is open in the store.
+
+    `schedule`: the whole of it, or what makes it round by round. `versions`: what bots that are started elsewhere say
+    of themselves, by their numbers; each is added before its first game.
+    """
 
     settings: TournamentSettings
     stored: StoredTournament
-    schedule: RoundRobin
+    schedule: Schedule | Rounds
     ruleset: Ruleset[Any]
     options: Any
     time_control: TimeControl | None
+    versions: dict[int, str] = field(default_factory=dict)
 
     @property
     def variant(self) -> str:
         """The variant whose Elo its games count for."""
         return variant_text(self.ruleset.name, self.ruleset.version, self.settings.seats, changed_options(self.options))
 
+    @property
+    def games(self) -> int | None:
+        """How many games it has in all, `None` if there is no end to them."""
+        return games_of(self.schedule)
+
     def setup(self, game: ScheduledGame, attempt: int = 0) -> GameSetup:
         """Returns what is fixed before a game begins; `attempt`: how many times it was begun and abandoned."""
-        bots = tuple(self.settings.bots[entrant] for entrant in game.table)
+        bots = ((self.settings.bots[entrant], self.versions.get(entrant, "")) for entrant in game.table)
         return GameSetup(
             game_id=f"{self.stored.id}.{game.index}.{attempt}",
             ruleset=self.ruleset,
             options=self.options,
             seed=self.seed(game, attempt),
-            bots=tuple(SeatedBot(bot.name, bot.version) for bot in bots),
+            bots=tuple(SeatedBot(bot.name, bot.version or version) for bot, version in bots),
             time_control=self.time_control,
         )
 
@@ -110,9 +122,10 @@ class Event:
 
     def seed(self, game: ScheduledGame, attempt: int) -> bytes:
         """Returns the game seed of an attempt; the attempts at a game that shares its deals have the same."""
+        secret = secret_of(self.schedule, self.stored.event_secret, game.group)
         if self.settings.shares_deals:
-            return game_seed(self.stored.event_secret, game.group)
-        return game_seed(self.stored.event_secret, game.group, game.rotation, attempt)
+            return game_seed(secret, game.group)
+        return game_seed(secret, game.group, game.rotation, attempt)
 
     def _keeps(self, forfeits: Collection[Seat]) -> bool:
         """Tells whether the record of a game with these forfeits is stored."""
@@ -149,7 +162,7 @@ def event_of(settings: TournamentSettings, stored: StoredTournament) -> Event:
     options = ruleset.configure(settings.options, settings.seats)
     if isinstance(options, list):
         raise ValueError(f"the options were not checked: {options[0].message}")
-    schedule = RoundRobin(settings.seed, len(settings.bots), settings.seats, settings.cycles)
+    schedule = schedule_of(settings.configuration(), settings.seed, len(settings.bots))
     return Event(settings, stored, schedule, ruleset, options, _time_control(settings))
 
 

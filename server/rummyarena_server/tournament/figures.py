@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import pairwise, permutations
 from operator import attrgetter
+from typing import Final
 
 import numpy as np
 from sqlalchemy.orm import Session
 
 from rummyarena_server.store.standings import lowest_wins, rated_seats
+from rummyarena_server.tournament.balance import Balance, Counts
 from rummyarena_server.tournament.bars import Estimate
 from rummyarena_server.tournament.fairness import SeatEffect, VarianceSaved, seat_effects, variance_saved
-from rummyarena_server.tournament.games import FloatArray, Game, Games, IntArray, add_up, in_columns
+from rummyarena_server.tournament.games import FloatArray, Games, IntArray, add_up
 from rummyarena_server.tournament.pairs import head_to_head, share
 from rummyarena_server.tournament.points import points_a_deal
 from rummyarena_server.tournament.strength import rate
+
+_OF_A_SEAT: Final = ("deal_group", "number", "rank", "points", "deals")
+_SEAT: Final = np.dtype([(name, np.int64) for name in _OF_A_SEAT])
+_VALUES: Final = attrgetter(*_OF_A_SEAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +63,13 @@ class Meeting:
 class Statistics:
     """All that games say: of the entrants, of each two of them, and of the seats in their order.
 
-    `groups`, `games`: how many there are. `meetings`: of each two entrants that met, the one of the lower number first,
-    in the order of the numbers.
+    `groups`, `games`: how many there are. `balance`: how even these are. `meetings`: of each two entrants that met, the
+    one of the lower number first, in the order of the numbers.
     """
 
     groups: int
     games: int
+    balance: Balance
     figures: Figures
     meetings: tuple[Meeting, ...]
     seats: tuple[SeatEffect, ...]
@@ -96,6 +103,7 @@ def statistics_of(games: Games, lower_is_better: bool) -> Statistics:
     return Statistics(
         groups=len(np.unique(games.groups)),
         games=len(games),
+        balance=balance_of(games),
         figures=figures_of(games, lower_is_better),
         meetings=tuple(meetings(games)),
         seats=seat_effects(games, lower_is_better),
@@ -103,12 +111,25 @@ def statistics_of(games: Games, lower_is_better: bool) -> Statistics:
     )
 
 
+def balance_of(games: Games) -> Balance:
+    """Returns the balance of games that were played."""
+    once, seats = np.ones(len(games)), range(games.seats)
+    nothing = np.zeros((games.entrants, games.entrants))
+    met = sum((games.pair_sums(one, other, once) for one, other in permutations(seats, 2)), nothing)
+    followed = sum((games.pair_sums(seat, (seat + 1) % games.seats, once) for seat in seats), nothing)
+    seated = np.stack([add_up(once, games.tables[:, seat], games.entrants) for seat in seats], axis=1)
+    return Balance(len(games), _counts(met), _counts(seated), _counts(followed))
+
+
+def _counts(values: FloatArray) -> Counts:
+    return tuple(tuple(map(int, row)) for row in values)
+
+
 def meetings(games: Games) -> Iterator[Meeting]:
     """Yields the meetings of each two entrants, see `Statistics`; those that never met have none."""
     counts = head_to_head(games)
     pairs, scored, met = _group_scores(games)
-    first_groups = np.flatnonzero(np.diff(pairs, prepend=-1))
-    for first, last in zip(first_groups, [*first_groups[1:], len(pairs)], strict=True):
+    for first, last in pairwise([*np.flatnonzero(np.diff(pairs, prepend=-1)), len(pairs)]):
         bot, opponent = divmod(int(pairs[first]), games.entrants)
         theirs = slice(first, last)
         yield Meeting(
@@ -124,32 +145,33 @@ def meetings(games: Games) -> Iterator[Meeting]:
 def _group_scores(games: Games) -> tuple[IntArray, FloatArray, FloatArray]:
     """Returns for each two entrants of each group what the first scored in it against the other, and in how many games.
 
-    They are in the order of the pairs: the numbers of an entrant * `games.entrants` + that of a later one.
+    They are in the order of the pairs: the number of an entrant * `games.entrants` + that of a later one.
     """
-    names, groups = np.unique(games.groups, return_inverse=True)
-    keys, results = [], []
+    played = games.memberships()
+    span = int(np.unique(played.groups, return_counts=True)[1].max(initial=1))
+    cells_in_all = len(played.groups) * span  # a membership, and one up to `span` further on that is of the same group
+    scored, met = np.zeros((2, cells_in_all))
     for one, other, result in games.results():
-        in_order = games.tables[:, one] < games.tables[:, other]
-        pair = games.tables[in_order, one] * games.entrants + games.tables[in_order, other]
-        keys.append(pair * len(names) + groups[in_order])
-        results.append(result[in_order])
-    cells, numbers = np.unique(np.concatenate(keys), return_inverse=True)
-    scored = add_up(np.concatenate(results), numbers, len(cells))
-    return cells // max(len(names), 1), scored, np.bincount(numbers, minlength=len(cells)).astype(np.float64)
+        ahead = played.numbers[:, other] - played.numbers[:, one]
+        in_order = ahead > 0
+        cells = played.numbers[in_order, one] * span + ahead[in_order]
+        scored += add_up(result[in_order], cells, cells_in_all)
+        met += np.bincount(cells, minlength=cells_in_all)
+    cells = np.flatnonzero(met)
+    first, ahead = np.divmod(cells, span)
+    pairs = played.members[first] * games.entrants + played.members[first + ahead]
+    order = np.argsort(pairs, kind="stable")
+    return pairs[order], scored[cells[order]], met[cells[order]]
 
 
 def _games(session: Session, tournament_id: int, entrants: int, seats: int) -> Games:
     """Returns the rated games of complete deal groups."""
-    return in_columns(entrants, seats, _rated_games(session, tournament_id))
-
-
-def _rated_games(session: Session, tournament_id: int) -> Iterator[Game]:
-    for _, rows in groupby(rated_seats(session, tournament_id), key=attrgetter("game_id")):
-        table = list(rows)
-        yield Game(
-            group=table[0].deal_group,
-            table=tuple(one.number for one in table),
-            ranks=tuple(one.rank for one in table),
-            points=tuple(one.points for one in table),
-            deals=table[0].deals,
-        )
+    rows = np.fromiter(map(_VALUES, rated_seats(session, tournament_id)), _SEAT).reshape(-1, seats)
+    return Games(
+        entrants,
+        groups=rows["deal_group"][:, 0],
+        tables=rows["number"],
+        ranks=rows["rank"],
+        points=rows["points"],
+        deals=rows["deals"][:, 0],
+    )

@@ -1,7 +1,8 @@
 """Playing the games of an event: seats them, records each result before anybody is told, keeps going.
 
 Games start in the order of the schedule and finish in any; every game's deals and every bot's random numbers come from
-seeds, so with the clock off the results do not depend on how many run at once.
+seeds, so with the clock off the results do not depend on how many run at once. Where tables follow from results a round
+begins once all games of the one before are recorded.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import trio
 from sqlalchemy.orm import Session
 
 from rummyarena_rules.events import Seat
-from rummyarena_server.referee.clock import Deadlines
+from rummyarena_server.referee.clock import Deadlines, now
 from rummyarena_server.referee.game import Game
+from rummyarena_server.referee.lag import LagMeter, open_lag_meter
 from rummyarena_server.referee.outcome import GameOutcome
 from rummyarena_server.referee.players import Player
 from rummyarena_server.store.errors import StoreError
@@ -32,24 +34,29 @@ from rummyarena_server.store.records import (
     record_game,
     recorded_indices,
 )
-from rummyarena_server.store.results import GameResult
+from rummyarena_server.store.results import GameResult, StoredTournament
+from rummyarena_server.store.rounds import add_round, played_games
 from rummyarena_server.store.store import Store
 from rummyarena_server.tournament.bots import EventBots, Report, Trouble
 from rummyarena_server.tournament.event import Event
 from rummyarena_server.tournament.ladder import rebuild_ratings
 from rummyarena_server.tournament.patience import PatientStore
-from rummyarena_server.tournament.schedule import ScheduledGame
+from rummyarena_server.tournament.rounds import Pairing, Round, Rounds, resumed
+from rummyarena_server.tournament.schedule import Schedule, ScheduledGame
+from rummyarena_server.tournament.waves import Ladder
 
 _LOGGER: Final = logging.getLogger(__name__)
 _MOST_TRIES: Final = 3  # of a game that fails by a fault of ours
+_GROWTH: Final = 1.1
+"""How many times as many games a ladder has when its ratings are made again, so that all this stays in proportion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an event has come: games recorded, of how many."""
+    """How far an event has come: games recorded, of how many; `games` is `None` if there is no end to them."""
 
     recorded: int
-    games: int
+    games: int | None
 
 
 class GameFailedError(Exception):
@@ -64,10 +71,23 @@ def _never(_result: GameResult) -> bool:
     return False
 
 
+def claim(store: Store, tournament: StoredTournament) -> FileLock:
+    """Takes the right to do something with a tournament; `SecondRunnerError` if another process plays it."""
+    lock = store.claim(tournament.id)
+    if isinstance(lock, Holder):
+        who = "another process" if lock.process is None else f"process {lock.process}"
+        raise SecondRunnerError(
+            f"the tournament {tournament.name!r} is being played by {who} already; wait until that has ended, or stop "
+            "it, and run this again"
+        )
+    return lock
+
+
 class Runner:
     """Plays what is left of an event.
 
-    `on_progress` hears of each recorded game, `on_trouble` when the store cannot be written and when it can be again.
+    `on_progress` hears of each recorded game, `on_trouble` when the store cannot be written and when it can be again,
+    and once if this machine is too late for the clock of the games.
     `is_enough` is asked after each recorded game; once it says so, no more are begun, as after `drain`.
     """
 
@@ -87,12 +107,17 @@ class Runner:
         self._patient = PatientStore(store, lambda sentence: on_trouble(Trouble(event.settings.name, sentence)))
         self._deadlines = deadlines
         self._on_progress = on_progress
+        self._on_trouble = on_trouble
         self._is_enough = is_enough
         self._places = trio.Semaphore(event.settings.concurrency)
         self._starting = trio.CancelScope()
+        self._is_draining = False
         self._seating = trio.Lock()
+        self._lag: LagMeter | None = None
+        self._is_doubtful = False
         self._done: tuple[range, ...] = ()
         self._recorded = 0
+        self._counting = event.stored.rated_games
         self._recorded_of_group: Counter[int] = Counter()
 
     async def run(self) -> bool:
@@ -101,27 +126,18 @@ class Runner:
         Once they are, the ratings are made again and the event is closed. `SecondRunnerError`, before anything is
         played, if another process plays the same event.
         """
-        with self._claim():
+        with claim(self._store, self._event.stored):
             await self._resume()
-            await self._play_games()
-            if self._recorded < len(self._event.schedule):
-                return False
-            await self._patient.write(_finish, self._event, _now())
-            return True
+            schedule = self._event.schedule
+            if isinstance(schedule, Rounds):
+                return await self._play_rounds(schedule)
+            await self._play_games(schedule)
+            return self._recorded == len(schedule) and await self._close()
 
     def drain(self) -> None:
         """Starts no more games: `run` returns once those that have begun are recorded, and the rest is for a resume."""
+        self._is_draining = True
         self._starting.cancel()
-
-    def _claim(self) -> FileLock:
-        lock = self._store.claim(self._event.stored.id)
-        if isinstance(lock, Holder):
-            who = "another process" if lock.process is None else f"process {lock.process}"
-            raise SecondRunnerError(
-                f"the tournament {self._event.settings.name!r} is being played by {who} already; wait until that has "
-                "ended, or stop it, and run this again"
-            )
-        return lock
 
     async def _resume(self) -> None:
         """Finds out what is recorded; what else was begun before is abandoned, for nobody plays it any more."""
@@ -131,10 +147,50 @@ class Runner:
         if not self._event.settings.shares_deals:
             await self._patient.write(abandon_attempts, self._event.stored.id, _now())
 
-    async def _play_games(self) -> None:
-        schedule = self._event.schedule
-        async with trio.open_nursery() as nursery:
-            with self._starting:
+    async def _play_rounds(self, rounds: Rounds) -> bool:
+        """Plays one round after the other, the first of them perhaps in part; returns whether there is no further."""
+        pairing, opened = await self._store.read(resumed, self._event.stored.id, rounds)
+        opened = opened or await self._open_round(pairing)
+        while opened is not None:
+            await self._play_games(opened)
+            if self._recorded < len(opened):
+                if isinstance(rounds, Ladder):
+                    await self._rate(opened.indices.start)
+                return False
+            await self._note_results(pairing, opened)
+            if isinstance(rounds, Ladder) and self._recorded >= _GROWTH * self._counting:
+                await self._rate(self._recorded)
+            opened = await self._open_round(pairing)
+        return await self._close()
+
+    async def _open_round(self, pairing: Pairing) -> Round | None:
+        """Stores the next round before it is played, if there is one."""
+        opened = pairing.next_round()
+        if opened is not None:
+            await self._patient.write(add_round, self._event.stored.id, opened.number, opened.tables, _now())
+        return opened
+
+    async def _note_results(self, pairing: Pairing, played: Round) -> None:
+        # Only a look at what was written, but one that must be as patient as the writing was.
+        games = await self._patient.write(played_games, self._event.stored.id, played.indices)
+        pairing.note(played, games)
+        self._done = (range(len(played)),)
+
+    async def _rate(self, games: int) -> None:
+        """Has so many games, from the first, count for Elo, if the event is rated at all."""
+        if self._event.settings.rated and games > self._counting:
+            await self._patient.write(_count, self._event, games, _now())
+            self._counting = games
+
+    async def _close(self) -> bool:
+        await self._patient.write(_finish, self._event, self._recorded, _now())
+        return True
+
+    async def _play_games(self, schedule: Schedule) -> None:
+        async with open_lag_meter(self._event.time_control) as self._lag, trio.open_nursery() as nursery:
+            with trio.CancelScope() as self._starting:
+                if self._is_draining:
+                    return
                 for index in _gaps(self._done, len(schedule)):
                     await self._places.acquire()
                     await nursery.start(self._finish, schedule.game(index))
@@ -186,11 +242,13 @@ class Runner:
 
     async def _play(self, game: ScheduledGame, attempt: int, players: Sequence[Player], absent: Sequence[Seat]) -> None:
         with Game(self._event.setup(game, attempt), players, self._deadlines) as table:
-            started_at = _now()
+            began, started_at = now(), _now()
             outcome = await table.play()
+            lag = self._lag.worst_since(began) if self._lag is not None else 0
             record = replace(outcome.record, started_at=started_at, finished_at=_now())
-            result = self._event.result(game, attempt, replace(outcome, record=record), withdrawn=absent)
+            result = self._event.result(game, attempt, replace(outcome, record=record), absent, lag)
             is_played_out = await self._record(result)
+            self._tell_of_lag(result)
             self._note_survivors(game, outcome)
             table.announce(outcome, reveal_seed=is_played_out)
 
@@ -199,6 +257,20 @@ class Runner:
         forfeited = {one.seat for one in outcome.forfeits}
         if len(forfeited) < len(game.table) - 1:
             self._bots.note_finished_game(bot for seat, bot in enumerate(game.table) if seat not in forfeited)
+
+    def _tell_of_lag(self, result: GameResult) -> None:
+        """Tells once that this machine has too much to do for games with such a clock."""
+        if self._lag is None or self._is_doubtful or result.lag <= self._lag.tolerable:
+            return
+        self._is_doubtful = True
+        self._on_trouble(
+            Trouble(
+                self._event.settings.name,
+                f"is not timed reliably: this machine was late by {result.lag / 1000:.0f} ms while game {result.index} "
+                f"was played, and more than {self._lag.tolerable / 1000:.0f} ms are too much for its clock; how often "
+                "that happens is told at the end; lower concurrency, or see what else this machine does",
+            )
+        )
 
     async def _record(self, result: GameResult) -> bool:
         """Records a game; returns whether it was the last one on its seed, which may then be revealed."""
@@ -225,15 +297,19 @@ class Runner:
         return True
 
     def _report_progress(self) -> None:
-        self._on_progress(Progress(self._recorded, len(self._event.schedule)))
+        self._on_progress(Progress(self._recorded, self._event.games))
 
 
-def _finish(session: Session, event: Event, now: datetime) -> None:
-    """Closes an event whose games are all recorded, and has them count for Elo if they are to."""
-    if event.settings.rated:
-        count_for_elo(session, event.stored.id, len(event.schedule))
-    rebuild_ratings(session, now)
+def _finish(session: Session, event: Event, games: int, now: datetime) -> None:
+    """Closes an event whose games are all recorded, so many, and has them count for Elo if they are to."""
+    _count(session, event, games if event.settings.rated else 0, now)
     finish_tournament(session, event.stored.id, now)
+
+
+def _count(session: Session, event: Event, games: int, now: datetime) -> None:
+    """Has the first games of an event count for Elo; the ratings are what these say, whenever somebody looks."""
+    count_for_elo(session, event.stored.id, games)
+    rebuild_ratings(session, now)
 
 
 def _gaps(done: Sequence[range], games: int) -> Iterator[int]:

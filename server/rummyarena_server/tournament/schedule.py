@@ -88,6 +88,11 @@ class RoundRobin:
         """The number of deal groups."""
         return self.cycles * self._groups_a_cycle
 
+    @property
+    def groups_a_lap(self) -> int:
+        """The number of deal groups until all is as even as it becomes: those of a cycle or, see `tables`, of a lap."""
+        return self._groups_a_cycle * (pattern(self.entrants, self.seats).lap if self.seats > 2 else 1)
+
     def __len__(self) -> int:
         return self.groups * self.seats
 

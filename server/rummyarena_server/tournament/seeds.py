@@ -8,7 +8,11 @@ The secret is 32 bytes, the texts are ASCII with decimal numbers::
     digest    = SHA-256(game seed)
 
 The digest is published before the first deal, the seed when the last game on it is recorded, the secret at the end of
-the event: then anybody can redo every shuffle.
+the event: then anybody can redo every shuffle. A ladder may have no end. Each of its waves, numbered from 0, has a
+secret of its own, which stands in the place of the event secret above and is revealed when the wave is complete; the
+event secret never is::
+
+    wave secret = SHA-256(event secret || "wave/NUMBER")
 """
 
 from __future__ import annotations
@@ -31,6 +35,11 @@ def game_seed(secret: bytes, group: int, rotation: int | None = None, attempt: i
         raise ValueError("deals that a group shares have no attempts")
     numbers = [group] + ([] if rotation is None else [rotation]) + ([attempt] if attempt else [])
     return sha256(secret + "/".join(["deals", *map(str, numbers)]).encode("ascii")).digest()
+
+
+def wave_secret(secret: bytes, number: int) -> bytes:
+    """Returns the secret of a wave of a ladder, 32 bytes, from which the seeds of its games are derived."""
+    return sha256(secret + f"wave/{number}".encode("ascii")).digest()
 
 
 def digest(seed: bytes) -> bytes:

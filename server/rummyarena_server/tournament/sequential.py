@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log, sqrt
+from math import expm1, log, sqrt
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -43,6 +43,8 @@ _ENDS: Final = 3.0  # deviations away
 _HALVINGS: Final = 60
 _MOST_STEPS: Final = 40
 _SAME: Final = 1e-9  # a change of a share
+_STEEPEST: Final = 500.0  # a drift, so that its exponential is finite
+_FLAT: Final = 1e-6
 _AT_ONCE: Final = 1024  # prefixes whose ratios are computed together
 
 
@@ -156,13 +158,37 @@ def expected_groups(hypotheses: Hypotheses, deviation: float) -> tuple[float, fl
     `deviation`: the standard deviation of the score of a group, more than 0. These are Wald's approximations; half-way
     the test takes longest.
     """
-    lower, upper = hypotheses.bounds
+    variance = _variance(hypotheses, deviation)
+    null, half_way, alternative = (
+        _mean_time(hypotheses, 0.0, drift, variance) for drift in (-variance / 2, 0.0, variance / 2)
+    )
+    return null, half_way, alternative
+
+
+def groups_to_come(test: SequentialTest, deviation: float) -> float:
+    """Returns how many more groups the test takes on average if its ratio drifts on as it has so far.
+
+    `deviation`: see `expected_groups`. A test without groups has no drift.
+    """
+    drift = test.ratio / test.groups if test.groups else 0.0
+    return _mean_time(test.hypotheses, test.ratio, drift, _variance(test.hypotheses, deviation))
+
+
+def _variance(hypotheses: Hypotheses, deviation: float) -> float:
+    """Returns the variance of what a group adds to the ratio: under elo1 twice the mean, under elo0 minus twice."""
     null, alternative = hypotheses.targets
-    distance = (alternative - null) if hypotheses.normalised else (alternative - null) / deviation
-    if_null = (1 - hypotheses.alpha) * lower + hypotheses.alpha * upper
-    if_alternative = hypotheses.beta * lower + (1 - hypotheses.beta) * upper
-    drift = distance**2 / 2
-    return -if_null / drift, -lower * upper / distance**2, if_alternative / drift
+    return ((alternative - null) if hypotheses.normalised else (alternative - null) / deviation) ** 2
+
+
+def _mean_time(hypotheses: Hypotheses, ratio: float, drift: float, variance: float) -> float:
+    """Returns how many groups it takes on average until a ratio, taken for a Brownian motion, meets a bound."""
+    lower, upper = hypotheses.bounds
+    below, whole = min(max(ratio, lower), upper) - lower, upper - lower
+    slope = min(max(2 * drift / variance, -_STEEPEST / whole), _STEEPEST / whole)
+    if abs(slope * whole) < _FLAT:
+        return below * (whole - below) / variance
+    upwards = expm1(-slope * below) / expm1(-slope * whole)
+    return (upwards * whole - below) / drift
 
 
 def _in_steps(scores: FloatArray, steps: int) -> IntArray:

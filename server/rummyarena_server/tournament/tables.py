@@ -54,7 +54,11 @@ class Pattern:
 def pattern(entrants: int, seats: int) -> Pattern:
     """Returns the pattern of a round robin at tables of 3 or more seats; kept, for every game needs it."""
     tables = tuple(_spread(entrants, _tables(entrants, seats)))
-    lap = len(circuits(seats)) if _has_all_tables(entrants, seats) else 1
+    return with_neighbours(entrants, tables, len(circuits(seats)) if _has_all_tables(entrants, seats) else 1)
+
+
+def with_neighbours(entrants: int, tables: tuple[Table, ...], lap: int) -> Pattern:
+    """Returns the pattern of these tables, whose neighbours are balanced within each of the `lap` cycles."""
     return Pattern(tables, tuple(_first_circuits(entrants, tables, lap)), lap)
 
 

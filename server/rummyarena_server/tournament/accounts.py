@@ -1,0 +1,214 @@
+"""Whether the tables of a database are the sums of its games: schedule, standings and ratings, each worked out anew."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import isclose
+from typing import Final
+
+from sqlalchemy.orm import Session
+
+from rummyarena_server.store.history import games
+from rummyarena_server.store.results import BotRating, GameSummary, SeatSummary, StoredTournament
+from rummyarena_server.store.rounds import played_games, round_tables
+from rummyarena_server.store.standings import bot_names, ladder, lowest_wins, rated_games, standings
+from rummyarena_server.store.written import KeptGame
+from rummyarena_server.tournament.formats import schedule_of
+from rummyarena_server.tournament.rating import START, elo_changes
+from rummyarena_server.tournament.rounds import Round, Rounds
+from rummyarena_server.tournament.schedule import Schedule
+from rummyarena_server.tournament.verification import Finding
+
+_GAMES_AT_ONCE: Final = 1000
+_TOLERANCE: Final = 1e-6  # sums of floats depend on their order
+
+
+# --- the schedule ----------------------------------------------------------------------------------------------------
+
+
+class Schedules:
+    """The schedule of one tournament, to compare its games with; `session`: to find the stored rounds."""
+
+    def __init__(self, session: Session, tournament: StoredTournament) -> None:
+        said = json.loads(tournament.configuration)
+        self._session = session
+        self._tournament = tournament
+        bots = len(said["bots"])
+        self._whole = None if tournament.imported else schedule_of(said, tournament.schedule_seed, bots)
+        self._round: Round | None = None
+
+    def check(self, kept: KeptGame) -> Finding:
+        """Returns whether a game has the table, the deal group and the rotation that the schedule gives it."""
+        origin = kept.game.origin
+        if self._whole is None or origin is None:
+            return Finding("schedule", None, "the tournament was imported without its schedule")
+        schedule = self._schedule(origin.index)
+        if schedule is None:
+            return Finding("schedule", False, f"no round was stored that has a game {origin.index}")
+        try:
+            due = schedule.game(origin.index)
+        except IndexError:
+            return Finding("schedule", False, f"there is no game {origin.index} in it")
+        played = (origin.group, origin.rotation, kept.entrants)
+        if played != (due.group, due.rotation, due.table):
+            return Finding(
+                "schedule", False, f"{_place(*played)}; due was {_place(due.group, due.rotation, due.table)}"
+            )
+        return Finding("schedule", True, _place(*played))
+
+    def _schedule(self, index: int) -> Schedule | None:
+        if not isinstance(self._whole, Rounds):
+            return self._whole
+        if self._round is None or index not in self._round.indices:
+            number = index // (self._whole.tables_a_round * self._whole.seats)
+            tables = round_tables(self._session, self._tournament.id, number)
+            self._round = Round(number, tables) if tables else None
+        return self._round
+
+
+def _place(group: int, rotation: int, table: Sequence[int]) -> str:
+    return f"group {group}, rotation {rotation}, entrants {' '.join(map(str, table))}"
+
+
+def check_rounds(session: Session, tournament: StoredTournament) -> Finding:
+    """Returns whether each stored round is the one that follows from the results before it."""
+    said = json.loads(tournament.configuration)
+    rounds = None if tournament.imported else schedule_of(said, tournament.schedule_seed, len(said["bots"]))
+    if not isinstance(rounds, Rounds):
+        return Finding("rounds", None, "no table depends on results")
+    pairing, number = rounds.pairing(), 0
+    while tables := round_tables(session, tournament.id, number):
+        stored, due = Round(number, tables), pairing.next_round()
+        if stored != due:
+            return Finding("rounds", False, f"round {number} is not the one that follows from the results before it")
+        played = played_games(session, tournament.id, stored.indices)
+        if len(played) < len(stored.indices):
+            break
+        pairing.note(stored, played)
+        number += 1
+    return Finding("rounds", True, f"all follow from the results before them; {number} are complete")
+
+
+# --- standings -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Sums:
+    """What a bot has in one tournament so far; see `Standing`."""
+
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    score: float = 0.0
+    deals: int = 0
+    points: int = 0
+    difference: float = 0.0
+    forfeits: int = 0
+    faults: int = 0
+    thinking: int = 0
+
+    def add(self, game: GameSummary, own: SeatSummary, sign: int) -> None:
+        """Adds what a game brought to one of its seats; `sign`: -1 where the lowest total wins."""
+        others = [one for one in game.seats if one is not own]
+        ties = sum(one.rank == own.rank for one in others)
+        beaten = sum(one.rank > own.rank for one in others)
+        self.games += 1
+        self.wins += own.rank == 1 and not ties
+        self.draws += own.rank == 1 and ties > 0
+        self.losses += own.rank != 1
+        self.score += (beaten + ties / 2) / len(others) if game.rated else 0.0
+        self.deals += game.counted_deals
+        self.points += own.points
+        self.difference += sign * (own.points - sum(one.points for one in others) / len(others))
+        self.forfeits += own.forfeit is not None
+        self.faults += own.faults
+        self.thinking += own.thinking
+
+
+def check_standings(session: Session, tournament: StoredTournament) -> Finding:
+    """Returns whether the table of a tournament is the sum of the games of its complete deal groups."""
+    sign = -1 if lowest_wins(session, tournament.id) else 1
+    sums: defaultdict[str, _Sums] = defaultdict(_Sums)
+    counted = 0
+    for _, group in groupby(_all_games(session, tournament.id), key=lambda one: one.group):
+        played = list(group)
+        if len(played) == len(played[0].seats):
+            counted += len(played)
+            for game in played:
+                for seat in game.seats:
+                    sums[seat.bot].add(game, seat, sign)
+    wrong = [
+        f"{one.name}: {name} is {getattr(one, name)}, the games give {getattr(sums[one.name], name)}"
+        for one in standings(session, tournament.id)
+        for name in _SUMMED
+        if not _same(getattr(one, name), getattr(sums[one.name], name))
+    ]
+    return Finding("standings", not wrong, wrong[0] if wrong else f"they are the sums of {counted} games")
+
+
+_SUMMED: Final = tuple(_Sums.__slots__)
+
+
+def _all_games(session: Session, tournament_id: int) -> Iterator[GameSummary]:
+    last = -1
+    while page := games(session, tournament_id, after=last, limit=_GAMES_AT_ONCE):
+        yield from page
+        last = page[-1].index
+
+
+def _same(one: float, other: float) -> bool:
+    return isclose(one, other, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+
+
+# --- ratings ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Elo:
+    """What a bot has in one variant so far; see `BotRating`."""
+
+    elo: float = START
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+
+def check_ratings(session: Session) -> Finding:
+    """Returns whether every bot's Elo is the one that all games give that count for it, in their order."""
+    expected: defaultdict[tuple[str, int], _Elo] = defaultdict(_Elo)
+    counted = 0
+    for game in rated_games(session):
+        counted += 1
+        table = [expected[game.variant, bot] for bot in game.bots]
+        firsts = game.ranks.count(1)
+        changes = elo_changes([one.elo for one in table], game.ranks)
+        for one, rank, change in zip(table, game.ranks, changes, strict=True):
+            one.elo += change
+            one.games += 1
+            one.wins += rank == 1 and firsts == 1
+            one.draws += rank == 1 and firsts > 1
+            one.losses += rank != 1
+    names = bot_names(session)
+    wrong = list(
+        _wrong_ratings({(variant, names[bot]): one for (variant, bot), one in expected.items()}, ladder(session))
+    )
+    return Finding("ratings", not wrong, wrong[0] if wrong else f"Elo is what {counted} games of this database give")
+
+
+def _wrong_ratings(expected: dict[tuple[str, str], _Elo], stored: Sequence[BotRating]) -> Iterator[str]:
+    for missing in expected.keys() - {(one.variant, one.bot) for one in stored}:
+        yield f"{missing[1]} has no Elo in {missing[0]}"
+    for one in stored:
+        due = expected.get((one.variant, one.bot), _Elo())
+        for name in _RATED:
+            if not _same(getattr(one, name), getattr(due, name)):
+                yield f"{one.bot}: {name} in {one.variant} is {getattr(one, name)}, the games give {getattr(due, name)}"
+
+
+_RATED: Final = tuple(_Elo.__slots__)
