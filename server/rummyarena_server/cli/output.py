@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from rummyarena_server.tournament.bars import Estimate
     from rummyarena_server.tournament.figures import Figures
 
+FINISHING: Final = "Finishing the games that have begun; Ctrl-C again stops now."
+
 _LINE_SECONDS: Final = 10.0  # between two lines of progress where there is no terminal
 _MOST_SHOWN: Final = 16  # bots in the table while games are played
 _NAMES: Final = ("bot", "opponent")  # the columns of tables that hold names of bots
@@ -251,6 +253,15 @@ def shown_name(name: str, version: str = "") -> Text:
     return Text(visible(f"{name} {version}" if version else name), no_wrap=True, overflow="ellipsis")
 
 
+def interject(live: Live | None, text: str) -> None:
+    """Prints lines for people above a moving picture or, without one, to the error output."""
+    if live is None:
+        complain(text)
+    else:
+        with contextlib.suppress(OutputError):
+            live.console.print(Text(text))
+
+
 class Watch:
     """Shows how a tournament comes along: a bar and the table so far on a terminal, now and then a line elsewhere.
 
@@ -344,15 +355,7 @@ class Watch:
         return Group(self._bar, Text("so far, complete deal groups only:"), standings_table(self._variant, best, ()))
 
     def _trouble(self, trouble: Trouble) -> None:
-        self._interject(trouble.told())
+        interject(self._live, trouble.told())
 
     def _finishing(self) -> None:
-        self._interject("Finishing the games that have begun; Ctrl-C again stops now.")
-
-    def _interject(self, text: str) -> None:
-        """Prints lines for people above the bar or, without one, to the error output."""
-        if self._live is None:
-            complain(text)
-        else:
-            with contextlib.suppress(OutputError):
-                self._live.console.print(Text(text))
+        interject(self._live, FINISHING)

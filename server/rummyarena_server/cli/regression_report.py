@@ -15,7 +15,16 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from rummyarena_server.cli.output import OutputError, complain, console, doubts_about, say, with_bar
+from rummyarena_server.cli.output import (
+    FINISHING,
+    OutputError,
+    complain,
+    console,
+    doubts_about,
+    interject,
+    say,
+    with_bar,
+)
 from rummyarena_server.cli.places import LOGS
 from rummyarena_server.hosting import visible
 from rummyarena_server.tournament.bots import Trouble
@@ -176,17 +185,10 @@ class Watch:
         return where(evidence), pace(evidence, (evidence.games - self._games_before) / seconds)
 
     def _trouble(self, trouble: Trouble) -> None:
-        self._interject(trouble.told())
+        interject(self._live, trouble.told())
 
     def _finishing(self) -> None:
-        self._interject("Finishing the games that have begun; Ctrl-C again stops now.")
-
-    def _interject(self, text: str) -> None:
-        if self._live is None:
-            complain(text)
-        else:
-            with contextlib.suppress(OutputError):
-                self._live.console.print(Text(text))
+        interject(self._live, FINISHING)
 
 
 def where(evidence: Evidence) -> str:

@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from rummyarena_server.store.history import games
 from rummyarena_server.store.results import BotRating, GameSummary, SeatSummary, StoredTournament
 from rummyarena_server.store.rounds import played_games, round_tables
-from rummyarena_server.store.standings import bot_names, ladder, lowest_wins, rated_games, standings
+from rummyarena_server.store.standings import ladder, lowest_wins, standings
 from rummyarena_server.store.written import KeptGame
 from rummyarena_server.tournament.formats import schedule_of
-from rummyarena_server.tournament.rating import START, elo_changes
+from rummyarena_server.tournament.ladder import ratings_of_games
 from rummyarena_server.tournament.rounds import Round, Rounds
 from rummyarena_server.tournament.schedule import Schedule
 from rummyarena_server.tournament.verification import Finding
@@ -168,47 +168,25 @@ def _same(one: float, other: float) -> bool:
 # --- ratings ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Elo:
-    """What a bot has in one variant so far; see `BotRating`."""
-
-    elo: float = START
-    games: int = 0
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-
-
 def check_ratings(session: Session) -> Finding:
     """Returns whether every bot's Elo is the one that all games give that count for it, in their order."""
-    expected: defaultdict[tuple[str, int], _Elo] = defaultdict(_Elo)
-    counted = 0
-    for game in rated_games(session):
-        counted += 1
-        table = [expected[game.variant, bot] for bot in game.bots]
-        firsts = game.ranks.count(1)
-        changes = elo_changes([one.elo for one in table], game.ranks)
-        for one, rank, change in zip(table, game.ranks, changes, strict=True):
-            one.elo += change
-            one.games += 1
-            one.wins += rank == 1 and firsts == 1
-            one.draws += rank == 1 and firsts > 1
-            one.losses += rank != 1
-    names = bot_names(session)
-    wrong = list(
-        _wrong_ratings({(variant, names[bot]): one for (variant, bot), one in expected.items()}, ladder(session))
-    )
-    return Finding("ratings", not wrong, wrong[0] if wrong else f"Elo is what {counted} games of this database give")
+    due = {(one.variant, one.bot): one for _, one in ratings_of_games(session)}
+    wrong = list(_wrong_ratings(due, ladder(session)))
+    return Finding("ratings", not wrong, wrong[0] if wrong else "Elo is what the games of this database give")
 
 
-def _wrong_ratings(expected: dict[tuple[str, str], _Elo], stored: Sequence[BotRating]) -> Iterator[str]:
-    for missing in expected.keys() - {(one.variant, one.bot) for one in stored}:
-        yield f"{missing[1]} has no Elo in {missing[0]}"
+def _wrong_ratings(due: dict[tuple[str, str], BotRating], stored: Sequence[BotRating]) -> Iterator[str]:
+    for variant, bot in due.keys() - {(one.variant, one.bot) for one in stored}:
+        yield f"{bot} has no Elo in {variant}"
     for one in stored:
-        due = expected.get((one.variant, one.bot), _Elo())
+        other = due.get((one.variant, one.bot))
+        if other is None:
+            yield f"{one.bot} has Elo in {one.variant}, but no game there"
+            continue
         for name in _RATED:
-            if not _same(getattr(one, name), getattr(due, name)):
-                yield f"{one.bot}: {name} in {one.variant} is {getattr(one, name)}, the games give {getattr(due, name)}"
+            is_so, should_be = getattr(one, name), getattr(other, name)
+            if not _same(is_so, should_be):
+                yield f"{one.bot}: {name} in {one.variant} is {is_so}, the games give {should_be}"
 
 
-_RATED: Final = tuple(_Elo.__slots__)
+_RATED: Final = ("elo", "games", "wins", "draws", "losses")

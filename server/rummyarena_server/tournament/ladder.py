@@ -1,4 +1,4 @@
-"""The ladder: every bot's Elo in every variant, made from all recorded games."""
+"""The ladder: every bot's Elo in every variant, made from the recorded games that count for it."""
 
 from __future__ import annotations
 
@@ -31,17 +31,24 @@ class _Account:
         self.losses += rank != 1
 
 
-def rebuild_ratings(session: Session, now: datetime) -> None:
-    """Makes all ratings again from the games, in the order of the schedule whatever the order of finishing."""
+def ratings_of_games(session: Session) -> list[tuple[int, BotRating]]:
+    """Returns the ratings that the games give, each with the id of its bot.
+
+    They go in the order of the schedule, whatever the order of finishing.
+    """
     accounts: defaultdict[tuple[str, int], _Account] = defaultdict(_Account)
     for game in rated_games(session):
         _book(accounts, game)
     names = bot_names(session)
-    ratings = [
+    return [
         (bot_id, BotRating(variant=variant, bot=names[bot_id], **asdict(account)))
         for (variant, bot_id), account in accounts.items()
     ]
-    replace_ratings(session, ratings, now)
+
+
+def rebuild_ratings(session: Session, now: datetime) -> None:
+    """Makes all ratings again from the games."""
+    replace_ratings(session, ratings_of_games(session), now)
 
 
 def _book(accounts: defaultdict[tuple[str, int], _Account], game: RatedGame) -> None:
