@@ -63,6 +63,9 @@ def test_a_tournament_is_verified_handed_on_and_taken_in_elsewhere(friday: tuple
     assert "checksum     12      0            0" in arena(folder, "verify", "friday.txt").out
     assert arena(folder, "tournament", "import", "friday.txt", "--db", "elsewhere.db").status == 0
     assert arena(folder, "verify", "Friday", "--db", "elsewhere.db").status == 0
+    ended = arena(folder, "tournament", "run", "tournament.toml", "--db", "elsewhere.db")
+    assert ended.status == 1
+    assert "the tournament 'Friday' was imported from a file of records and cannot be played" in ended.err
     (folder / "friday.txt").write_text(text.replace("discard", "discard 2C", 1))
     ended = arena(folder, "verify", "friday.txt")
     assert (ended.status, ended.out) == (1, "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import subprocess
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -157,19 +158,25 @@ def _kill_again_and_again(folder: Path, ordeal: Ordeal, whole_run: float, empty_
 def _kill(folder: Path, more: int, instant: float) -> bool:
     """Runs the tournament and kills the server, returning whether it was still at it.
 
-    `instant`: so many seconds after it has recorded so many `more` games; if none, after its start.
+    `instant`: so many seconds after it has recorded so many `more` games, or at once when it has recorded another two;
+    if none, after its start, or when it has recorded one.
     """
-    enough = _recorded(folder) + more
+    before = _recorded(folder)
+    most = before + (more + 2 if more else 1)
     with started(folder, "tournament", "run", "tournament.toml") as server:
-        while more and _recorded(folder) < enough and server.poll() is None:
-            time.sleep(0.005)
+        _wait(server, lambda: _recorded(folder) >= before + more)
         deadline = time.monotonic() + instant
-        while time.monotonic() < deadline and server.poll() is None:
-            time.sleep(0.005)
+        _wait(server, lambda: time.monotonic() >= deadline or _recorded(folder) >= most)
         server.kill()
         ended = end_of(server)
     assert ended.status in (0, -9), ended
     return ended.status == -9
+
+
+def _wait(server: subprocess.Popen[str], until: Callable[[], bool]) -> None:
+    """Waits for something that may not come before the server ends."""
+    while server.poll() is None and not until():
+        time.sleep(0.005)
 
 
 def _recorded(folder: Path) -> int:

@@ -41,6 +41,16 @@ class ChangedTournamentError(Exception):
         )
 
 
+class ImportedTournamentError(Exception):
+    """A tournament of this name was played elsewhere and read from a file; nothing is left of it to play."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the tournament {name!r} was imported from a file of records and cannot be played: give this file another "
+            "name, or add --fork, which keeps the imported one aside"
+        )
+
+
 async def planned(file: TournamentFile, database: str, fork: Fork | None, *, has_door: bool) -> TournamentPlan:
     """Returns the tournament that a file describes, its bots pinned as they are now.
 
@@ -57,13 +67,16 @@ async def planned(file: TournamentFile, database: str, fork: Fork | None, *, has
 
 
 async def opened(store: Store, tournament: TournamentPlan, fork: Fork | None) -> StoredTournament:
-    """Returns the stored tournament, made if it is new; `ChangedTournamentError` if the stored one differs.
+    """Returns the stored tournament, made if it is new.
 
-    `fork`: the one that differs is kept under another name, and a new one is made; `SecondRunnerError` if it is being
-    played.
+    `ChangedTournamentError` if the stored one differs, `ImportedTournamentError` if it was played elsewhere. `fork`:
+    one that differs is kept under another name, and a new one is made; `SecondRunnerError` if it is being played.
     """
     if fork is not None:
         await _set_aside(store, tournament, fork)
+    found = await store.read(find_tournament, tournament.name)
+    if found is not None and found.imported:
+        raise ImportedTournamentError(tournament.name)
     stored = await store.write(open_tournament, tournament, _now())
     if isinstance(stored, list):
         raise ChangedTournamentError(tournament.name, stored)

@@ -11,7 +11,7 @@ from typing import Final
 from cyclopts import App, CycloptsError, UnusedCliTokensError
 
 from rummyarena.version import __version__
-from rummyarena_server.app.opening import ChangedTournamentError
+from rummyarena_server.app.opening import ChangedTournamentError, ImportedTournamentError
 from rummyarena_server.cli import archives, exports, games, regress, statistics, tournaments
 from rummyarena_server.cli.output import (
     OutputError,
@@ -43,6 +43,7 @@ _EXPECTED: Final = (
     HostError,
     NoGameError,
     ChangedTournamentError,
+    ImportedTournamentError,
     GameFailedError,
     SecondRunnerError,
 )
