@@ -31,15 +31,14 @@ from tests.end_to_end.arena import (
     arena,
     bots_left,
     end_of,
-    eventually,
     games,
     play,
-    started,
     write_bot,
     write_sample,
     write_samples,
     write_tournament,
 )
+from tests.end_to_end.waiting import in_the_middle, waiting_bot
 
 THAI = ROOT / "tests" / "rules" / "scenarios" / "thai.json"
 OF_THAI = len(json.loads(THAI.read_text())["scenarios"])
@@ -152,7 +151,7 @@ def test_errors_that_cannot_be_told_do_not_hide_the_status(tmp_path: Path) -> No
 def test_a_tournament_goes_on_if_nobody_watches_any_more(tmp_path: Path) -> None:
     write_samples(tmp_path)
 
-    ended = output_of(tmp_path, "tournament", "run", "tournament.toml", into="| head -n 3 >/dev/null")
+    ended = output_of(tmp_path, "tournament", "run", "tournament.toml", into="| head -n 4 >/dev/null")
 
     assert (ended.status, ended.err) == (1, "")
     assert len(games(tmp_path)) == 12
@@ -505,36 +504,14 @@ def test_no_place_for_what_the_bots_print(tmp_path: Path, command: Command) -> N
 
 # --- signals ---------------------------------------------------------------------------------------------------------
 
-# `random_legal` but for this: in its third game it waits until there is a file `go`.
-WAITS = """
-import time
-from pathlib import Path
-from rummyarena import run
-
-class Waits:
-    over = 0
-
-    def decide(self, decision):
-        while self.over >= 2 and not Path("go").exists():
-            Path("waiting").touch()
-            time.sleep(0.01)
-        return decision.random.choice(decision.candidates)
-
-    def game_over(self, game, outcome):
-        self.over += 1
-
-run(Waits())
-"""
-
 
 @contextmanager
 def waiting(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Runs a tournament, game by game, until a bot holds up the third of its 8 games."""
-    waits = write_bot(folder, "waits", WAITS)
+    waits = write_bot(folder, "waits", waiting_bot(2))
     bots = {"first": write_sample(folder, "first_candidate"), "waits": waits}
     write_tournament(folder, bots, cycles=4, concurrency=1)
-    with started(folder, "tournament", "run", "tournament.toml") as server:
-        eventually((folder / "waiting").exists)
+    with in_the_middle(folder) as server:
         yield server
 
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import random
 import re
 import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,48 +18,9 @@ from tests.end_to_end.arena import (
     eventually,
     games,
     play,
-    started,
-    write_bot,
-    write_sample,
-    write_tournament,
 )
 from tests.end_to_end.torture import Ordeal, torture
-
-# `random_legal` but for this: after a few games it waits until there is a file `go`.
-WAITS = """
-import time
-from pathlib import Path
-from rummyarena import run
-
-class Waits:
-    over = 0
-
-    def decide(self, decision):
-        while self.over >= 3 and not Path("go").exists():
-            Path("waiting").touch()
-            time.sleep(0.01)
-        return decision.random.choice(decision.candidates)
-
-    def game_over(self, game, outcome):
-        self.over += 1
-
-run(Waits())
-"""
-
-
-def write_waiting(folder: Path, **changes: Any) -> None:
-    """Writes the tournament `friday` of bots that wait in the middle of it."""
-    waits = write_bot(folder, "waits", WAITS)
-    bots = {"first": write_sample(folder, "first_candidate"), "random": waits, "also random": waits}
-    write_tournament(folder, bots, cycles=2, **changes)
-
-
-@contextmanager
-def in_the_middle(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Runs the tournament up to where its bots wait."""
-    with started(folder, "tournament", "run", "tournament.toml") as server:
-        eventually(lambda: (folder / "waiting").exists())
-        yield server
+from tests.end_to_end.waiting import in_the_middle, write_waiting
 
 
 def assert_goes_on_to(friday: tuple[Path, Ended], folder: Path) -> None:

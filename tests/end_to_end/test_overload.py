@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.end_to_end.arena import arena, end_of, games, write_sample, write_tournament
 from tests.end_to_end.hurry import hurry
-from tests.end_to_end.test_interruption import in_the_middle, write_waiting
+from tests.end_to_end.waiting import in_the_middle, write_waiting
 
 CLOCK = {"clock": "on", "bank_seconds": 60.0}
 

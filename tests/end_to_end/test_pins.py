@@ -33,62 +33,24 @@ from tests.end_to_end.arena import (
     write_tournament,
 )
 from tests.end_to_end.test_single_games import place
+from tests.end_to_end.waiting import RUN, in_the_middle, waiting_bot
 
-RUN: Final = ("tournament", "run", "tournament.toml")
 ADVICE: Final = (
     "Undo the change to go on with it, or begin a new tournament: give the file another name, or add --fork, which "
     "keeps the old one aside."
 )
 ASIDE: Final = re.compile(r"Friday \(set aside \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\)")
+# It plays by the hints of a module beside it.
+HINTED: Final = waiting_bot(2, "choose(decision)", imports="from hints import choose")
 
-# It plays by the hints of a module beside it; after two games it waits until there is a file `go`.
-WAITS: Final = """
-import time
-from pathlib import Path
-from hints import choose
-from rummyarena import run
-
-class Waits:
-    over = 0
-
-    def decide(self, decision):
-        while self.over >= 2 and not Path("go").exists():
-            Path("waiting").touch()
-            time.sleep(0.01)
-        return choose(decision)
-
-    def game_over(self, game, outcome):
-        self.over += 1
-
-run(Waits())
-"""
-
-# A bot that is started elsewhere, with a version of its own; as `Waits` it stops after two games.
-FAR: Final = """
-import sys, time
-from pathlib import Path
-from rummyarena import run
-
-class Far:
-    over = 0
-
-    def decide(self, decision):
-        while self.over >= 2 and not Path("go").exists():
-            Path("waiting").touch()
-            time.sleep(0.01)
-        return decision.random.choice(decision.candidates)
-
-    def game_over(self, game, outcome):
-        self.over += 1
-
-run(Far(), bot_version=sys.argv[1])
-"""
+# It is started elsewhere, with a version of its own.
+FAR: Final = waiting_bot(2, settings=", bot_version=sys.argv[1]")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with a tournament of two bots, six games, one of whose bots waits in the middle."""
-    bots = {"waits": write_bot(tmp_path, "waits", WAITS), "first": write_sample(tmp_path, "first_candidate")}
+    bots = {"waits": write_bot(tmp_path, "waits", HINTED), "first": write_sample(tmp_path, "first_candidate")}
     (tmp_path / "hints.py").write_text("def choose(decision):\n    return decision.candidates[0]\n")
     file = write_tournament(tmp_path, bots, cycles=3, concurrency=1)
     file.write_text(file.read_text().replace('"waits.py"]', '"waits.py"]\nfiles = ["hint*.py", "**/*.hints"]'))
@@ -99,14 +61,6 @@ def folder(tmp_path: Path) -> Path:
 
 def write_other_hints(folder: Path) -> None:
     (folder / "hints.py").write_text("def choose(decision):\n    return decision.candidates[-1]\n")
-
-
-@contextmanager
-def in_the_middle(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """Runs the tournament up to where a bot waits."""
-    with started(folder, *(words or RUN)) as server:
-        eventually(lambda: (folder / "waiting").exists())
-        yield server
 
 
 def broken_off(folder: Path, *words: str) -> Ended:
@@ -145,7 +99,7 @@ def test_with_a_changed_bot_a_tournament_goes_on_only_once_that_is_undone(folder
     (folder / "hint_of_the_day.py").touch()
     (folder / "opening" / "book.hints").unlink()
     (folder / "opening" / "other.hints").touch()
-    (folder / "first_candidate.py").write_text(WAITS)
+    (folder / "first_candidate.py").write_text(HINTED)
     refused = arena(folder, *RUN)
 
     assert refused.status == 1

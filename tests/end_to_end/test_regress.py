@@ -18,13 +18,11 @@ from tests.end_to_end.arena import (
     bots_left,
     bots_started,
     end_of,
-    eventually,
     games,
-    started,
     write_bot,
     write_sample,
 )
-from tests.end_to_end.test_interruption import WAITS
+from tests.end_to_end.waiting import in_the_middle, waiting_bot
 
 SHORT = ("--option", "max_deals=1", "--clock", "off")
 COARSE = ("--elo0", "0", "--elo1", "200")  # a dozen groups tell bots apart that are so different
@@ -226,13 +224,12 @@ def test_after_ctrl_c_it_goes_on_to_the_same_verdict(tmp_path: Path) -> None:
     whole, broken_off = tmp_path / "whole", tmp_path / "broken off"
     for folder in (whole, broken_off):
         folder.mkdir()
-        write_bot(folder, "waits", WAITS)
+        write_bot(folder, "waits", waiting_bot(3))
         write_sample(folder, "first_candidate")
     (whole / "go").touch()
     uninterrupted = told(whole, *test)
 
-    with started(broken_off, "regress", "--new", test[0], "--base", test[1], *SHORT, *test[2:]) as server:
-        eventually(lambda: (broken_off / "waiting").exists())
+    with in_the_middle(broken_off, "regress", "--new", test[0], "--base", test[1], *SHORT, *test[2:]) as server:
         server.send_signal(signal.SIGINT)
         assert server.stderr is not None
         assert "Ctrl-C again stops now" in server.stderr.readline()
@@ -252,11 +249,9 @@ def test_after_ctrl_c_it_goes_on_to_the_same_verdict(tmp_path: Path) -> None:
 
 
 def test_a_second_run_at_the_same_time_is_no_verdict(tmp_path: Path) -> None:
-    write_bot(tmp_path, "waits", WAITS)
+    write_bot(tmp_path, "waits", waiting_bot(3))
     words = ("regress", "--new", "waits.py", "--base", "first-candidate", *SHORT)
-    with started(tmp_path, *words) as first:
-        eventually(lambda: (tmp_path / "waiting").exists())
-
+    with in_the_middle(tmp_path, *words) as first:
         second = arena(tmp_path, *words)
 
         assert second.status == 5

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.arena import DATABASE, Ended, arena, bots_left, end_of, games, started
-from tests.end_to_end.test_interruption import assert_goes_on_to, in_the_middle, write_waiting
+from tests.end_to_end.test_interruption import assert_goes_on_to
+from tests.end_to_end.waiting import in_the_middle, write_waiting
 
 WAITS = "Friday waits, and nothing is lost: database rummyarena.db: "
 ONLY_READ = "it can only be read; make the file, those beside it that end in -wal and -shm, and its folder writable"
