@@ -474,7 +474,7 @@ def _dotted(place: _Place) -> str:
 
 
 def _shown(place: _Place, value: object) -> str:
-    if place[0] == "secret" or isinstance(value, (dict, list, tuple)):  # secret, or too much to show
+    if value is None or place[0] == "secret" or isinstance(value, (dict, list, tuple)):  # nothing, secret, too much
         return ""
     return f" = {shown(value) if isinstance(value, (str, int)) else value}"
 

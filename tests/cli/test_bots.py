@@ -41,6 +41,7 @@ def test_bots_called_alike_are_told_apart(tmp_path: Path) -> None:
         ("random-legl", "there is no bot random-legl: did you mean random-legal?"),
         ("no-such-program --fast", "name a sample"),
         ("mine.py", "there is no file mine.py"),
+        (f"{'x' * 300}.py", "xxx.py: correct the path of the bot"),
         ("python 'mine.py", "cannot be split into words: no closing quotation"),
         ("", "names no bot"),
         ("\x1b[31m", r"there is no bot \x1b[31m"),

@@ -326,10 +326,13 @@ def test_what_breaks_off_leaves_everything_as_it_was(error: BaseException, tmp_p
 
 def test_paths_that_will_not_do_are_refused_with_advice(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("knot")
+    (tmp_path / "knot").symlink_to("loop")
     for path, complaint in {
         tmp_path / "no" / "games.csv": f"there is no folder {tmp_path / 'no'}; make it or name another file",
         tmp_path: "this is a folder; name a file in it",
-        tmp_path / "pipe": "this is no ordinary file; leave --out away and redirect the output instead",
+        tmp_path / "pipe": "this is no ordinary file; name one, or redirect the standard output",
+        tmp_path / "loop": "this is a link that leads back to itself; name another file",
     }.items():
         with pytest.raises(UsageError) as refused, written_to(path, force=True):
             pass
@@ -337,7 +340,7 @@ def test_paths_that_will_not_do_are_refused_with_advice(tmp_path: Path) -> None:
     long = written_to(tmp_path / ("x" * 250), force=False)
     with pytest.raises(OutputError, match=r"the file .* cannot be written: file name too long"), long:
         pass
-    assert [one.name for one in tmp_path.iterdir()] == ["pipe"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["knot", "loop", "pipe"]
 
 
 @contextmanager

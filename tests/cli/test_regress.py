@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -76,8 +77,9 @@ def regress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         (["--option", "deals=1"], 'there is no option "deals"'),
         (["--concurrency", "0"], "--concurrency 0: 1 to 1000 games can be played at once"),
         (["--files", "no/*.py"], 'matches "no/*.py"; correct the pattern'),
-        (["--junit", "no/result.xml"], "--junit no/result.xml: there is no such folder; make it"),
-        (["--junit", "."], "--junit . cannot be replaced: is a directory"),
+        (["--junit", "no/result.xml"], "/no; make it or name another file"),
+        (["--junit", "."], "--junit .: this is a folder; name a file in it"),
+        (["--junit", f"{'x' * 300}.xml"], "xxx.xml cannot be replaced: file name too long"),
         (["--db", ""], "names no database"),
     ],
 )
@@ -104,13 +106,37 @@ def test_a_test_that_cannot_be_carried_out_is_neither_accepted_nor_rejected(regr
     assert err.startswith("rummyarena: database missing/arena.db: there is no folder missing")
 
 
-def test_an_older_result_is_not_taken_for_this_one(regress: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("words", "expected"), [(["--db", "missing/arena.db"], 5), (["--alpha", "2"], 2)])
+def test_an_older_result_is_not_taken_for_this_one(
+    words: list[str], expected: int, regress: Command, tmp_path: Path
+) -> None:
     (tmp_path / "result.xml").write_text("old")
 
-    status, _, _ = regress("--db", "missing/arena.db", "--junit", "result.xml")
+    status, _, _ = regress(*words, "--junit", "result.xml")
 
-    assert status == 5
+    assert status == expected
     assert not (tmp_path / "result.xml").exists()
+
+
+def test_nothing_but_an_ordinary_file_is_taken_for_an_older_result(regress: Command, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    status, _, err = regress("--junit", "pipe")
+
+    assert status == 2
+    assert err == ("rummyarena: --junit pipe: this is no ordinary file; name one, or redirect the standard output\n")
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_link_to_an_older_result_stays(regress: Command, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "result.xml").write_text("old")
+    (tmp_path / "result.xml").symlink_to("there/result.xml")
+
+    regress("--db", "missing/arena.db", "--junit", "result.xml")
+
+    assert (tmp_path / "result.xml").is_symlink()
+    assert list((tmp_path / "there").iterdir()) == []
 
 
 # --- what is asked ---------------------------------------------------------------------------------------------------

@@ -1,94 +1,29 @@
-"""`verify`, and games that leave a database in a file, are taken in by another and told again."""
+"""`verify`: what was played is right, and whatever is changed in a database or a file is found."""
 
 from __future__ import annotations
 
 import json
 import re
-import sqlite3
-import subprocess
-import sys
-import zlib
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
-import trio.testing
 
-from rummyarena_rules.thai import THAI
 from rummyarena_server.cli.archives import take_in
 from rummyarena_server.cli.exports import export
 from rummyarena_server.cli.games import replay
 from rummyarena_server.cli.output import UsageError
-from rummyarena_server.cli.tournaments import listed, show, standings
+from rummyarena_server.cli.tournaments import show
 from rummyarena_server.cli.verify import verify
-from rummyarena_server.referee.record import SeatedBot, WrittenGame
 from rummyarena_server.referee.record_files import read_games, written
 from rummyarena_server.store.store import open_store
-from tests.records.example import Leaving
-from tests.records.making import ORIGIN, play, write
-from tests.referee.helpers import randomly
-from tests.tournament.events import SECRET, break_off, open_event, settings
-from tests.tournament.events import play as play_event
-
-RECORDS = Path(__file__).resolve().parents[1] / "records"
-DIGEST = "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd"  # of SECRET
-
-
-def played(path: Path, *, broken_off: bool = False, **changes: Any) -> str:
-    """Plays the tournament "Friday" of two bots, or begins it, and returns its database."""
-
-    async def in_virtual_time() -> None:
-        store = open_store(path)
-        event = await open_event(store, settings(**{"bots": 2, "cycles": 2} | changes))
-        if broken_off:
-            await break_off(event, store, game=1)
-        else:
-            await play_event(event, store, *[randomly(THAI)] * (len(event.settings.bots) - 1), Leaving(9))
-        store.close()
-
-    trio.run(in_virtual_time, clock=trio.testing.MockClock(autojump_threshold=0))
-    return str(path)
-
-
-@pytest.fixture(scope="module")
-def friday_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(played(tmp_path_factory.mktemp("friday") / "arena.db"))
-
-
-@pytest.fixture
-def friday(friday_once: Path, tmp_path: Path) -> str:
-    """A database with a tournament of four games, in which bot 1 exits in the middle of each."""
-    with closing(sqlite3.connect(friday_once)) as one, closing(sqlite3.connect(tmp_path / "arena.db")) as copy:
-        one.backup(copy)
-    return str(tmp_path / "arena.db")
-
-
-def change(database: str, statement: str, *values: object) -> None:
-    with closing(sqlite3.connect(database)) as connection, connection:
-        assert connection.execute(statement, values).rowcount
-
-
-def change_record(database: str, edit: Callable[[dict[str, Any]], object]) -> None:
-    """Changes the record of the first game."""
-    with closing(sqlite3.connect(database)) as connection, connection:
-        (content,) = connection.execute("SELECT content FROM record WHERE game_id = 1").fetchone()
-        document = json.loads(zlib.decompress(content))
-        edit(document)
-        text = zlib.compress(json.dumps(document).encode())
-        connection.execute("UPDATE record SET content = ? WHERE game_id = 1", (text,))
-
-
-def as_json(
-    capsys: pytest.CaptureFixture[str], command: Callable[..., int], *words: Any, **flags: Any
-) -> tuple[int, Any]:
-    capsys.readouterr()
-    status = command(*words, as_json=True, **flags)
-    return status, json.loads(capsys.readouterr().out)
-
+from rummyarena_server.tournament.ladder import rebuild_ratings
+from tests.cli.friday import DIGEST, RECORDS, a_file, as_json, change, change_record, played
+from tests.server.results import NOW
+from tests.tournament.events import SECRET
 
 # --- what is right ---------------------------------------------------------------------------------------------------
 
@@ -103,7 +38,9 @@ def test_a_tournament_is_right_in_all_that_can_be_checked(friday: str, capsys: p
         ["seed", "moves", "verdicts", "result", "times", "record", "schedule"], right
     )
     assert [(one["check"], one["right"]) for one in found["tables"]] == [
+        ("complete", True),
         ("rounds", None),
+        ("counted", True),
         ("standings", True),
         ("ratings", True),
     ]
@@ -121,13 +58,11 @@ def test_while_a_tournament_is_played_its_secret_is_nobodys_business(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # given: one game of a pair on the same deals is recorded
-    database = played(tmp_path / "arena.db", broken_off=True)
+    database = played(tmp_path / "arena.db", broken_off=1)
 
-    status, found = as_json(capsys, verify, "Friday", db=database)
-    assert status == 0
-    assert (found["games"], found["held_back"]) == (0, 1)
-    assert verify("1.0.0", db=database) == 0
-    assert "other games are to be played on its deals" in capsys.readouterr().out
+    for target in ("Friday", "1.0.0"):
+        with pytest.raises(UsageError, match=r"nothing can be verified yet: 1 game held back, for others are still to"):
+            verify(target, db=database)
 
     # and: its record is not handed on, nor its secret told
     assert export("Friday", "records", db=database) == 0
@@ -143,7 +78,7 @@ def test_while_a_tournament_is_played_its_secret_is_nobodys_business(
 def test_with_deals_of_its_own_a_game_can_be_verified_before_the_secret_is_revealed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    database = played(tmp_path / "arena.db", broken_off=True, trusted=False)
+    database = played(tmp_path / "arena.db", broken_off=1, trusted=False)
     status, found = as_json(capsys, verify, "Friday", db=database)
     assert status == 0
     assert found["checks"]["seed"] == {"right": 0, "wrong": 0, "unchecked": 1}
@@ -152,8 +87,26 @@ def test_with_deals_of_its_own_a_game_can_be_verified_before_the_secret_is_revea
     assert "seed       not checked  the tournament's secret is not revealed" in capsys.readouterr().out
     # an abandoned game has nothing but a seed
     database = played(tmp_path / "arena.db", trusted=False)
-    assert verify("1.1.0", db=database) == 0
-    assert "it was abandoned and counts for nobody" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="nothing can be verified: it was abandoned and counts for nobody"):
+        verify("1.1.0", db=database)
+
+
+def test_of_a_tournament_without_games_nothing_is_said_to_be_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = played(tmp_path / "arena.db", broken_off=0)
+    with pytest.raises(UsageError, match="Friday: there are no games in it"):
+        verify("Friday", db=database)
+    assert capsys.readouterr().out == ""
+
+
+def table(check: str, found: Any) -> Any:
+    """Returns what was found of the tables of a tournament by this check."""
+    return next(one for one in found["tables"] if one["check"] == check)
+
+
+def wrong_tables(found: Any) -> list[str]:
+    return [one["check"] for one in found["tables"] if one["right"] is False]
 
 
 @pytest.mark.parametrize(("format_", "rounds"), [("swiss", 2), ("ladder", 2)])
@@ -162,12 +115,12 @@ def test_rounds_follow_from_the_results_before_them(
 ) -> None:
     database = played(tmp_path / "arena.db", bots=4, format=format_, rounds=rounds, cycles=1)
     status, found = as_json(capsys, verify, "Friday", db=database)
-    assert (status, found["wrong"], found["tables"][0]["right"]) == (0, [], True)
+    assert (status, found["wrong"], table("rounds", found)["right"]) == (0, [], True)
     assert found["checks"]["schedule"]["right"] == found["checks"]["seed"]["right"] == found["games"] > 0
 
     change(database, "UPDATE round SET tables = '[[0,1],[3,2]]' WHERE number = 1")
     status, found = as_json(capsys, verify, "Friday", db=database)
-    assert (status, found["tables"][0]["right"]) == (1, False)
+    assert (status, table("rounds", found)["right"]) == (1, False)
 
 
 # --- what is wrong ---------------------------------------------------------------------------------------------------
@@ -187,6 +140,7 @@ def test_rounds_follow_from_the_results_before_them(
         ("UPDATE seat SET faults = 2 WHERE game_id = 1 AND seat = 0", "result"),
         ("UPDATE seat SET thinking = 2 WHERE game_id = 1 AND seat = 0", "times"),
         ("UPDATE seat SET forfeit = 'gone' WHERE game_id = 1 AND forfeit = 'exited'", "result"),
+        ("UPDATE seat SET seat = 5 WHERE game_id = 1 AND seat = 1", "record"),
         ("UPDATE seat SET entrant_id = 3 - entrant_id WHERE game_id = 1", "schedule"),
         ("UPDATE tournament SET schedule_seed = 12345 WHERE id = 1", "schedule"),
         ("UPDATE tournament SET event_secret = zeroblob(32) WHERE id = 1", "seed"),
@@ -219,6 +173,222 @@ def test_a_record_that_cannot_be_read_is_wrong(friday: str, capsys: pytest.Captu
     ]
 
 
+def test_a_move_that_is_none_is_wrong(friday: str, capsys: pytest.CaptureFixture[str]) -> None:
+    change_record(friday, lambda document: document["game"]["moves"][3].__setitem__(1, "gibberish XX"))
+    assert verify("Friday", db=friday) == 1
+    assert 'game 1.0.0: moves is WRONG: move 3: "gibberish XX" is no move of thai' in capsys.readouterr().out
+
+
+def test_one_thinking_time_too_many_is_wrong(friday: str, capsys: pytest.CaptureFixture[str]) -> None:
+    change_record(friday, lambda document: document["times"]["thinking"].append(0))
+    assert verify("Friday", db=friday) == 1
+    assert re.search(r"game 1.0.0: moves is WRONG: there are \d+ thinking times for \d+ moves", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda document: document["game"]["bots"].append(["Eve", ""]),
+        lambda document: document["game"]["bots"].clear() or document["game"]["moves"].clear(),
+        lambda document: document["game"]["bots"].pop() and document["game"]["moves"].clear(),
+    ],
+)
+def test_a_record_of_another_table_is_wrong(
+    friday: str, capsys: pytest.CaptureFixture[str], edit: Callable[[dict[str, Any]], object]
+) -> None:
+    change_record(friday, lambda document: (document["game"]["forfeits"].clear(), edit(document)))
+    status, found = as_json(capsys, verify, "Friday", db=friday)
+    assert status == 1
+    (wrong,) = found["wrong"]
+    assert (wrong["game"], wrong["check"]) == ("1.0.0", "record")
+    assert re.fullmatch("seats: the record has [013], the tables have 2", wrong["found"])
+
+
+@pytest.mark.parametrize("which", ["game_id = 1 AND seat = 1", "game_id = 1"])
+def test_seats_that_were_taken_out_are_missed(friday: str, capsys: pytest.CaptureFixture[str], which: str) -> None:
+    change(friday, f"DELETE FROM seat WHERE {which}")  # noqa: S608 - the words above
+    status, found = as_json(capsys, verify, "Friday", db=friday)
+    assert status == 1
+    assert {"record", "schedule"} <= {one["check"] for one in found["wrong"] if one["game"] == "1.0.0"}
+    assert "standings" in wrong_tables(found)
+
+
+@pytest.fixture
+def swiss(tmp_path: Path) -> str:
+    return played(tmp_path / "arena.db", bots=4, format="swiss", rounds=2, cycles=1)
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("UPDATE game SET options = 'xx' WHERE id = 1", "ratings"),
+        ("UPDATE game SET options = '[]' WHERE id = 1", "ratings"),
+        ("DELETE FROM bot WHERE id = 1", "ratings"),
+        ("UPDATE entrant SET number = 7 WHERE id = 1", "rounds"),
+        ("UPDATE round SET tables = 'xx' WHERE number = 1", "rounds"),
+        ("UPDATE round SET tables = '[1,2]' WHERE number = 1", "rounds"),
+    ],
+)
+def test_what_cannot_stand_in_the_tables_is_wrong(
+    swiss: str, capsys: pytest.CaptureFixture[str], statement: str, check: str
+) -> None:
+    change(swiss, statement)
+    status, found = as_json(capsys, verify, "Friday", db=swiss)
+    assert (status, found["wrong_games"] > 0) == (1, True)
+    assert check in wrong_tables(found)
+    assert export("Friday", "records", db=swiss) == 0
+
+
+def damage_record(database: str) -> None:
+    """Makes the record of the first game unreadable."""
+    change(database, "UPDATE record SET content = substr(content, 1, 50) WHERE game_id = 1")
+
+
+@pytest.mark.parametrize("target", ["Friday", "1.0.0"])
+def test_a_damaged_record_is_wrong_and_the_rest_is_verified(
+    friday: str, capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    damage_record(friday)
+    status, found = as_json(capsys, verify, target, db=friday)
+    assert status == 1
+    assert [(one["game"], one["check"]) for one in found["wrong"]] == [("1.0.0", "record")]
+    assert "the record of game 0 is damaged" in found["wrong"][0]["found"]
+    assert found["checks"]["moves"]["right"] == found["games"] - 1
+
+
+def test_a_damaged_record_is_handed_on_as_one_that_could_not_be_read(
+    friday: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damage_record(friday)
+    assert export("Friday", "records", out=tmp_path / "friday.txt", db=friday) == 0
+    told = capsys.readouterr().err
+    assert "records could not be read, so that only their results are in it: 1;" in told
+    assert "not kept" not in told
+    assert verify(str(tmp_path / "friday.txt")) == 0
+
+
+# --- what is missing -------------------------------------------------------------------------------------------------
+
+
+def take_out(database: str, first: int) -> None:
+    """Takes out the games from the one with this index on, as if they had never been played."""
+    for what, key in (("record", "game_id"), ("seat", "game_id"), ("game", "id")):
+        which = "SELECT id FROM game WHERE schedule_index >= ?"
+        change(database, f"DELETE FROM {what} WHERE {key} IN ({which})", first)  # noqa: S608 - the words above
+
+
+def rate_again(database: str, games: int) -> None:
+    """Has so many games count for Elo, and makes the ratings that they give."""
+    change(database, "UPDATE tournament SET rated_games = ?", games)
+
+    async def rebuild() -> None:
+        store = open_store(database)
+        await store.write(rebuild_ratings, NOW)
+        store.close()
+
+    trio.run(rebuild)
+
+
+def test_games_that_were_taken_out_are_missed(friday: str, capsys: pytest.CaptureFixture[str]) -> None:
+    take_out(friday, 2)
+    rate_again(friday, 2)
+    status, found = as_json(capsys, verify, "Friday", db=friday)
+    assert (status, found["wrong"], wrong_tables(found)) == (1, [], ["complete"])
+    assert table("complete", found)["found"] == "of 4 games 2 are recorded"
+
+
+def test_that_all_games_were_taken_out_is_wrong(friday: str, capsys: pytest.CaptureFixture[str]) -> None:
+    take_out(friday, 0)
+    rate_again(friday, 0)
+    status, found = as_json(capsys, verify, "Friday", db=friday)
+    assert (status, wrong_tables(found)) == (1, ["complete"])
+
+
+@pytest.mark.parametrize("games", [0, 2, 5])
+def test_games_that_do_not_count_as_they_should_are_found(
+    friday: str, capsys: pytest.CaptureFixture[str], games: int
+) -> None:
+    rate_again(friday, games)
+    status, found = as_json(capsys, verify, "Friday", db=friday)
+    assert (status, wrong_tables(found)) == (1, ["counted"])
+    assert table("counted", found)["found"] == f"{games} games count for Elo; due were 4"
+
+
+def test_of_a_tournament_that_is_not_rated_no_game_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = played(tmp_path / "arena.db", rated=False)
+    assert verify("Friday", db=database) == 0
+    rate_again(database, 4)
+    assert wrong_tables(as_json(capsys, verify, "Friday", db=database)[1]) == ["counted"]
+
+
+def test_of_a_tournament_that_is_not_over_no_game_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = played(tmp_path / "arena.db", broken_off=3, concurrency=1)
+    status, found = as_json(capsys, verify, "Friday", db=database)
+    assert (status, table("complete", found)["right"]) == (0, None)
+    rate_again(database, 3)
+    assert wrong_tables(as_json(capsys, verify, "Friday", db=database)[1]) == ["counted"]
+
+
+@pytest.mark.parametrize(("format_", "games"), [("swiss", 8), ("ladder", 16)])
+def test_rounds_that_were_taken_out_are_missed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], format_: str, games: int
+) -> None:
+    database = played(tmp_path / "arena.db", bots=4, format=format_, rounds=3, cycles=1)
+    last = games // 2 if format_ == "swiss" else games
+    take_out(database, 2 * last)
+    rate_again(database, 2 * last)
+    assert wrong_tables(as_json(capsys, verify, "Friday", db=database)[1]) == ["complete"]
+    change(database, "DELETE FROM round WHERE number = 2")
+    assert "rounds" in wrong_tables(as_json(capsys, verify, "Friday", db=database)[1])
+
+
+def test_of_a_ladder_that_is_played_complete_waves_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # given: waves of eight games, the second of which is broken off
+    database = played(tmp_path / "arena.db", broken_off=10, format="ladder", rounds=3, cycles=1, concurrency=1)
+    for games, is_right in ((0, True), (8, True), (4, False), (10, False), (16, False)):
+        rate_again(database, games)
+        _, found = as_json(capsys, verify, "Friday", db=database)
+        assert table("counted", found)["right"] is is_right
+    assert table("rounds", found)["found"] == "all follow from the results before them; 1 are complete"
+
+
+# --- while a test or a ladder is played ------------------------------------------------------------------------------
+
+
+def test_a_test_that_ended_early_hides_no_game_any_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # given: a regression test that had its verdict before the last deal group was complete
+    database = played(tmp_path / "arena.db", broken_off=3, concurrency=1, rated=False)
+    for bot, name in (("bot 0", "new"), ("bot 1", "base")):
+        change(database, "UPDATE tournament SET configuration = replace(configuration, ?, ?)", bot, name)
+    assert as_json(capsys, verify, "Friday", db=database)[1]["held_back"] == 1
+    change(database, "UPDATE tournament SET status = 'finished'")
+
+    status, found = as_json(capsys, verify, "Friday", db=database)
+
+    assert (status, found["games"], found["held_back"]) == (0, 3, 0)
+    assert table("complete", found)["found"] == "a regression test ends with its verdict; 3 games are recorded"
+    assert verify("1.2.0", db=database) == 0
+    assert "All that could be checked is right in 1 game." in capsys.readouterr().out
+
+
+def test_the_secret_of_a_wave_is_revealed_when_the_wave_is_complete(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # given: waves of eight games with deals of their own, the second of which is broken off
+    database = played(tmp_path / "arena.db", broken_off=10, format="ladder", rounds=3, trusted=False, cycles=1)
+
+    path = a_file(database, tmp_path)
+
+    with path.open("rb") as file:
+        told = [one.origin for one in read_games(file) if one.origin is not None]
+    assert {one.secret is not None for one in told if one.index < 8} == {True}
+    assert {one.secret is not None for one in told if one.index >= 8} == {False}
+    assert len({one.secret_digest for one in told}) == 2
+    _, found = as_json(capsys, verify, "Friday", db=database)
+    assert found["checks"]["seed"] == {"right": 8, "wrong": 0, "unchecked": len(told) - 8}
+    assert len(told) > 8
+
+
 def test_elo_that_the_games_do_not_give_is_found(friday: str, capsys: pytest.CaptureFixture[str]) -> None:
     change(friday, "UPDATE rating SET elo = elo + 1 WHERE bot_id = 1")
     status, found = as_json(capsys, verify, "Friday", db=friday)
@@ -235,13 +405,34 @@ def test_what_is_not_there_cannot_be_verified(friday: str) -> None:
             verify(target, db=friday)
 
 
+def test_a_file_whose_options_are_none_is_wrong(
+    friday: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with a_file(friday, tmp_path).open("rb") as file:
+        games = [replace(one, options={"max_deals": -4}) for one in read_games(file)]
+    (tmp_path / "other.txt").write_text("".join(written(one, "text") for one in games))
+    assert verify(str(tmp_path / "other.txt")) == 1
+    assert "game 1.0.0: moves is WRONG: option max_deals = -4: allowed is" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda game: game["moves"][0].__setitem__(1, "dance"), 'move 0: "dance" is no move of thai'),
+        (lambda game: game.update(bots=[], moves=[], forfeits=[]), "thai is for 2 to"),
+    ],
+)
+def test_a_record_of_format_1_that_can_be_no_game_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], edit: Callable[[dict[str, Any]], object], message: str
+) -> None:
+    document = json.loads((RECORDS / "format_1.jsonl").read_text().splitlines()[0])
+    edit(document["game"])
+    (tmp_path / "game.jsonl").write_text(json.dumps(document) + "\n")
+    assert verify(str(tmp_path / "game.jsonl")) == 1
+    assert message in capsys.readouterr().out
+
+
 # --- files -----------------------------------------------------------------------------------------------------------
-
-
-def a_file(friday: str, tmp_path: Path, form: str = "text") -> Path:
-    path = tmp_path / f"friday.{form}"
-    assert export("Friday", "records", as_format=form, out=path, db=friday) == 0  # type: ignore[arg-type] # a form
-    return path
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
@@ -303,193 +494,3 @@ def test_records_of_forfeits_alone_can_be_kept(tmp_path: Path, capsys: pytest.Ca
     database = played(tmp_path / "arena.db", bots=3, cycles=1, records="forfeits")
     _, found = as_json(capsys, verify, "Friday", db=database)
     assert found["checks"]["moves"] == {"right": 4, "wrong": 0, "unchecked": 2}  # bot 2 leaves the four games it is in
-
-
-# --- taken in --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("form", ["text", "json"])
-def test_games_that_were_taken_in_are_as_they_were(
-    friday: str, tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, other = a_file(friday, tmp_path, form), str(tmp_path / "other.db")
-    capsys.readouterr()
-
-    assert take_in(path, db=other) == 0
-
-    assert "Friday: 4 games of 2 bots are in" in capsys.readouterr().out
-    assert verify("Friday", db=other) == 0
-    capsys.readouterr()
-    assert export("Friday", "records", as_format=form, db=other) == 0  # type: ignore[arg-type] # a form
-    assert capsys.readouterr().out == path.read_text()
-    (shown, original) = (as_json(capsys, show, "Friday", db=one)[1] for one in (other, friday))
-    assert shown["standings"] == original["standings"]
-    assert (shown["secret_digest"], shown["secret"]) == (DIGEST, SECRET.hex())
-    assert replay("1.0.0", db=other) == 0
-
-
-def test_games_that_were_taken_in_count_for_no_elo(
-    friday: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = a_file(friday, tmp_path)
-    before = as_json(capsys, standings, db=friday)[1]
-    assert take_in(path, name="Friday again", db=friday) == 0
-    assert as_json(capsys, standings, db=friday)[1] == before
-    assert verify("Friday again", db=friday) == 0
-    assert [one["name"] for one in as_json(capsys, listed, db=friday)[1]] == ["Friday", "Friday again"]
-
-
-def test_the_secrets_of_a_ladder_go_with_its_waves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    database = played(tmp_path / "arena.db", bots=4, format="ladder", rounds=3, cycles=1)
-    path, other = a_file(database, tmp_path), str(tmp_path / "other.db")
-    with path.open("rb") as file:
-        secrets = {one.origin.secret for one in read_games(file) if one.origin}
-    assert len(secrets) == 3
-    assert None not in secrets
-    assert take_in(path, db=other) == 0
-    _, found = as_json(capsys, verify, "Friday", db=other)
-    assert found["checks"]["seed"]["right"] == found["games"]
-
-
-def refused(path: Path, database: Path, **flags: Any) -> str:
-    with pytest.raises(UsageError) as caught:
-        take_in(path, db=str(database), **flags)
-    assert str(caught.value).endswith("; nothing was taken in")
-    if database.exists():
-        with closing(sqlite3.connect(database)) as connection:
-            assert connection.execute("SELECT count(*) FROM tournament WHERE imported").fetchone() == (0,)
-    return str(caught.value)
-
-
-def test_a_name_that_is_taken_is_refused(friday: str, tmp_path: Path) -> None:
-    path = a_file(friday, tmp_path)
-    assert 'there is a tournament "Friday" already; --name gives this one another name' in refused(path, Path(friday))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("index: 3", "index: three", r"line \d+, index: column 1: not JSON"),
-        ("rules_version: 1", "rules_version: 8", "it was changed after it was written, for its checksum is wrong"),
-        ("moves: ", "#", "the game that begins in line [0-9]+: the field moves is missing"),
-        ("format: 2", "hello", r"line \d+: 'hello' is neither a field nor a move"),
-    ],
-)
-def test_a_damaged_file_is_taken_in_by_nobody(friday: str, tmp_path: Path, old: str, new: str, message: str) -> None:
-    path = a_file(friday, tmp_path)
-    before, found, after = path.read_text().rpartition(old)  # in the last game: those before it are not kept either
-    assert found
-    path.write_text(before + new + after)
-    told = refused(path, tmp_path / "other.db")
-    assert told.startswith(str(path))
-    assert re.search(message, told), told
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    assert "nowhere.txt: it cannot be read: no such file" in refused(tmp_path / "nowhere.txt", tmp_path / "other.db")
-    (tmp_path / "empty").write_text("")
-    assert "there are no games in it" in refused(tmp_path / "empty", tmp_path / "other.db")
-
-
-def a_game(index: int = 16, **changes: Any) -> WrittenGame:
-    """A game of "Friday" between two bots, whose checksum will be right whatever is changed."""
-    game = write(play(options={"max_deals": 1}))
-    assert game.origin is not None
-    origin = replace(game.origin, index=index, group=index // 2, rotation=index % 2)
-    return replace(game, **({"origin": origin} | changes))
-
-
-def put_together(path: Path, *games: WrittenGame) -> Path:
-    path.write_text("".join(written(game, "text") for game in games))
-    return path
-
-
-BOB = SeatedBot("Bob", "1")
-
-
-@pytest.mark.parametrize(
-    ("games", "message"),
-    [
-        ([a_game(16), a_game(16)], "its index 16 does not follow 16: sort the games, and have each once"),
-        ([a_game(17), a_game(16)], "its index 16 does not follow 17"),
-        ([a_game(rules_version=7)], "version 7 of the rules of thai, this program plays version 1"),
-        ([a_game(ruleset="whist")], 'there is no ruleset "whist"; there are thai, liverpool'),
-        ([a_game(options={"max_deals": 0.5})], "option max_deals = 0.5: allowed is"),
-        ([a_game(options={"max_deals": 1, "head_card": False})], "its options are not those that differ"),
-        ([a_game(bots=(BOB, BOB))], "two or more seats, each of another entrant"),
-        ([a_game(bots=(BOB, SeatedBot("\u202eeve")))], r"the name of a bot, .*U\+202E"),
-        ([a_game(bots=(BOB, SeatedBot("Zoe\u0308")))], "the name of a bot, .* it is not in normal form C"),
-        ([a_game(bots=(BOB, SeatedBot("Eve", " 1")))], "the version of a bot, .* must not begin or end with a space"),
-        ([a_game(16), a_game(17, bots=(SeatedBot("bot 0", "2"), BOB))], 'the bot "bot 0" has another version than in'),
-        ([a_game(16), a_game(17, time_control=None)], "another clock than the games before it"),
-        ([a_game(16), a_game(17, options={"max_deals": 2})], "another set of options than the games before it"),
-        ([a_game(origin=None)], "it says neither its tournament nor its result"),
-        ([a_game(origin=replace(ORIGIN, rotation=0))], "its index, group and rotation do not belong together"),
-    ],
-)
-def test_games_that_are_no_tournament_are_taken_in_by_nobody(
-    games: list[WrittenGame], message: str, tmp_path: Path
-) -> None:
-    path = put_together(tmp_path / "games.txt", *games)
-    told = refused(path, tmp_path / "other.db", name="Friday")
-    assert re.search(message, told), told
-
-
-def test_a_game_that_was_handed_on_may_be_seen_whatever_became_of_its_group(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    one_of_a_pair = replace(ORIGIN, shares_deals=True)
-    path, other = put_together(tmp_path / "games.txt", a_game(origin=one_of_a_pair)), str(tmp_path / "other.db")
-    assert take_in(path, db=other) == 0
-    assert replay("1.17.0", db=other) == 0
-    capsys.readouterr()
-    assert export("Friday", "records", db=other) == 0
-    assert capsys.readouterr().out == path.read_text()
-
-
-def test_records_of_format_1_are_not_taken_in(tmp_path: Path) -> None:
-    assert "as records of format 1 do not" in refused(RECORDS / "format_1.jsonl", tmp_path / "other.db", name="Friday")
-
-
-def test_the_size_of_records_is_measured(friday: str) -> None:
-    script = RECORDS.parents[1] / "scripts" / "record_sizes"
-    done = subprocess.run([sys.executable, script, friday], capture_output=True, text=True, check=True)
-    header, line = done.stdout.splitlines()
-    assert header.split() == ["games", "moves", "stored", "text", "gzipped", "JSON", "gzipped"]
-    name, games, _, stored, text, text_gzipped, as_json, json_gzipped = line.split()
-    assert (name, games) == ("Friday", "4")
-    assert int(text_gzipped) < int(stored) < int(text) < int(as_json)
-    assert int(json_gzipped) < int(stored)
-
-
-# --- told ------------------------------------------------------------------------------------------------------------
-
-
-def test_a_file_is_told_game_by_game(capsys: pytest.CaptureFixture[str]) -> None:
-    assert replay(str(RECORDS / "format_2.txt")) == 0
-    out = capsys.readouterr().out
-    assert out.count("game 1.17.0 of Friday") == 2
-    assert "seat 1 draws" in out
-    assert out.count("forfeited (faults)") == 1
-    assert replay(str(RECORDS / "format_1.jsonl"), show=0, as_json=True) == 0
-    assert json.loads(capsys.readouterr().out.split("\n")[0])["ruleset"] == "thai"
-
-
-def test_a_game_of_other_rules_is_shown_as_far_as_can_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = put_together(tmp_path / "games.txt", a_game(17, rules_version=7))
-    assert replay(str(path)) == 1
-    told = capsys.readouterr()
-    assert "game 1.17.0 of Friday" in told.out
-    assert "seat 0: bot 0" in told.err
-    assert "version 7 of the rules of thai, this program plays version 1" in told.err
-    assert verify(str(path)) == 0  # nothing is wrong, and what could not be checked is said
-    assert "moves      not checked  the record is of version 7" in capsys.readouterr().out
-
-
-def test_a_damaged_file_is_told_as_far_as_it_is_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = put_together(tmp_path / "games.txt", a_game())
-    path.write_text(path.read_text() + "format: two\n")
-    assert replay(str(path)) == 1
-    told = capsys.readouterr()
-    assert "1. bot" in told.out
-    assert "not JSON" in told.err

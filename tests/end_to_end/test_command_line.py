@@ -23,6 +23,7 @@ import pytest
 
 from rummyarena import __version__
 from rummyarena_server.cli.main import main
+from rummyarena_server.store.store import open_store
 from tests.end_to_end.arena import (
     DATABASE,
     ROOT,
@@ -33,6 +34,7 @@ from tests.end_to_end.arena import (
     end_of,
     games,
     play,
+    started,
     write_bot,
     write_sample,
     write_samples,
@@ -199,6 +201,18 @@ def test_a_command_that_is_not_understood(words: list[str], what: str, see: str,
     assert ended.err.startswith("rummyarena: ")
     assert what in ended.err
     assert ended.err.endswith(f"; see rummyarena{see} --help\n")
+    assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "\U0001f0a1" * 64])
+@pytest.mark.parametrize("words", [["verify"], ["replay"]])
+def test_what_is_too_long_for_a_file_is_no_file(words: list[str], name: str, tmp_path: Path, command: Command) -> None:
+    open_store(DATABASE).close()
+
+    ended = command(*words, name)
+
+    assert (ended.status, ended.out) == (2, "")
+    assert name in ended.err
     assert len(ended.err.splitlines()) == 1
 
 
@@ -506,11 +520,11 @@ def test_no_place_for_what_the_bots_print(tmp_path: Path, command: Command) -> N
 
 
 @contextmanager
-def waiting(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def waiting(folder: Path, **changes: Any) -> Iterator[subprocess.Popen[str]]:
     """Runs a tournament, game by game, until a bot holds up the third of its 8 games."""
     waits = write_bot(folder, "waits", waiting_bot(2))
     bots = {"first": write_sample(folder, "first_candidate"), "waits": waits}
-    write_tournament(folder, bots, cycles=4, concurrency=1)
+    write_tournament(folder, bots, cycles=4, concurrency=1, **changes)
     with in_the_middle(folder) as server:
         yield server
 
@@ -581,6 +595,24 @@ def test_the_standings_tell_of_a_tournament_that_is_not_finished(tmp_path: Path,
             "Friday is unfinished and not rated yet: 2 of 8 games are recorded; run it again to go on.",
         ],
     )
+
+
+def test_the_standings_do_not_wait_for_what_counts_for_no_elo(tmp_path: Path, command: Command) -> None:
+    with waiting(tmp_path, rated=False) as server:
+        server.kill()
+
+    ended = command("standings")
+
+    assert (ended.status, ended.out.splitlines()[1:]) == (0, ["No tournament with rated games has been finished yet."])
+
+
+def test_ctrl_c_is_answered_where_no_games_are_played(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "endless.json")
+    with started(tmp_path, "scenario", "endless.json") as command, (tmp_path / "endless.json").open("w"):
+        command.send_signal(signal.SIGINT)
+        ended = end_of(command)
+
+    assert (ended.status, ended.out, ended.err) == (130, "", f"{INTERRUPTED}\n")
 
 
 # Ctrl-C comes while a module is looked for.

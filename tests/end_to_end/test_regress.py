@@ -118,6 +118,24 @@ def test_another_question_or_a_changed_bot_is_another_test(accepted: tuple[Path,
     assert [one["name"] for one in stored[1:]] == [other_question["tournament"], changed["tournament"]]
 
 
+def test_a_test_that_was_played_elsewhere_is_not_taken_for_this_one(
+    accepted: tuple[Path, Ended], tmp_path: Path
+) -> None:
+    folder, _ = accepted
+    (found,) = json.loads(arena(folder, "tournament", "list", "--json").out)
+    records = tmp_path / "records.txt"
+    assert arena(folder, "tournament", "export", found["name"], "records", "--out", str(records)).status == 0
+    for bot in ("mine.py", "random_legal.py"):
+        shutil.copy(folder / bot, tmp_path)
+    assert arena(tmp_path, "tournament", "import", str(records)).status == 0
+
+    ended = regress(tmp_path, "mine.py", "random_legal.py", "--better")
+
+    assert ended.status == 5
+    assert "was imported from a file of records and cannot be played: name another database with --db" in ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
 def test_a_worse_bot_is_rejected(tmp_path: Path) -> None:
     ended = regress(tmp_path, "random-legal", "card-counter", *COARSE, "--junit", "result.xml")
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import sqlite3
 import time
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rummyarena_server.cli.tournaments import listed, show, standings
+from rummyarena_server.tournament.seeds import wave_secret
 from tests.end_to_end.arena import (
     DATABASE,
+    SECRET,
+    arena,
     bots_left,
     end_of,
     eventually,
     games,
     play,
     started,
+    write_bot,
     write_sample,
     write_tournament,
 )
@@ -87,6 +93,12 @@ def test_a_killed_tournament_goes_on_as_if_it_had_not_been(
     assert ended.table == expected.table
 
 
+def digest_of_wave(number: int) -> str:
+    """What holds whoever runs the ladder to the secret of a wave."""
+    secret = wave_secret(bytes.fromhex(SECRET), number)
+    return f"SHA-256 of the secret of wave {number}: {sha256(secret).hexdigest()}"
+
+
 def test_a_ladder_without_end_is_stopped_and_its_waves_count(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,6 +114,8 @@ def test_a_ladder_without_end_is_stopped_and_its_waves_count(
     assert ended.status == 130, ended
     assert "Friday: ladder, 3 bots, games without end of thai" in ended.out
     recorded = len(games(folder))
+    waves = [line for line in ended.out.splitlines() if line.startswith("SHA-256")]
+    assert waves == [digest_of_wave(number) for number in range(len(stored(folder, "SELECT number FROM round")))]
     assert stored(folder, "SELECT rated_games FROM tournament") == [(recorded // 12 * 12,)]
     database = str(folder / DATABASE)
     assert listed(db=database) == standings(db=database) == show("Friday", db=database) == 0
@@ -109,4 +123,19 @@ def test_a_ladder_without_end_is_stopped_and_its_waves_count(
     assert re.search(rf"Friday .* 3 +endless +{recorded}\n", shown)
     assert f"first {recorded // 12 * 12} games: {recorded} games are recorded; run it again to go on.\n" in shown
     assert "Friday: ladder, thai 1, 2 seats, max_deals=1, 3 bots, games without end" in shown
+    assert [line for line in shown.splitlines() if line.startswith("SHA-256")] == waves[-1:]
+    assert show("Friday", as_json=True, db=database) == 0
+    wave = json.loads(capsys.readouterr().out)["wave"]
+    assert f"SHA-256 of the secret of wave {wave['number']}: {wave['secret_digest']}" == waves[-1]
     assert bots_left(folder) == []
+
+
+def test_a_ladder_of_which_too_few_bots_are_left_says_so(tmp_path: Path) -> None:
+    crashing = write_bot(tmp_path, "crashing", "raise SystemExit('broken')")
+    bots = {"one": crashing, "two": crashing, "good": write_sample(tmp_path, "random_legal")}
+    write_tournament(tmp_path, bots, format="ladder", rounds=2)
+
+    ended = arena(tmp_path, "tournament", "run", "tournament.toml")
+
+    assert ended.status == 0
+    assert "It has ended after 12 of 24 games: too few of its bots were left for a table." in ended.err.splitlines()

@@ -14,7 +14,7 @@ SECRET = bytes(range(32))
 def plan(*names: str, name: str = "Friday", **changes: Any) -> TournamentPlan:
     values: dict[str, Any] = {
         "name": name,
-        "configuration": {"ruleset": "thai", "seed": 7, "bots": [{"name": one} for one in names]},
+        "configuration": {"ruleset": "thai", "seats": 2, "seed": 7, "bots": [{"name": one} for one in names]},
         "schedule_seed": 7,
         "event_secret": SECRET,
         "secret_fixed": False,

@@ -191,6 +191,7 @@ def test_a_recorded_attempt_is_a_game_and_no_attempt_any_more(session: Session) 
     assert first is not None
     assert second is not None
     assert (first.status, second.status) == ("abandoned", "finished")
+    assert (first.record is None, second.record is None) == (True, False)
 
 
 def test_what_was_in_play_when_its_process_ended_is_abandoned_by_the_next(session: Session) -> None:

@@ -121,6 +121,22 @@ def test_what_has_changed_is_said(session: Session) -> None:
     assert find_tournament(session, "Friday") is not None
 
 
+def test_a_bot_with_a_version_is_the_same_whatever_its_command(session: Session) -> None:
+    def bots(held: str, other: str) -> list[dict[str, Any]]:
+        return [{"name": "Ann", "version": "1", "command": [held]}, {"name": "Bob", "version": "", "command": [other]}]
+
+    opened(session, plan(configuration={"bots": bots("a", "b")}))
+    assert changed(session, plan(configuration={"bots": bots("c", "d")})) == [
+        'bots[1].command[0]: it was "b", now it is "d"'
+    ]
+
+
+def test_it_does_not_matter_by_which_patterns_the_same_files_are_found(session: Session) -> None:
+    opened(session, plan(configuration={"bots": [{"name": "Ann", "files": ["*.py"]}, {"name": "Bob"}]}))
+    after = plan(configuration={"bots": [{"name": "Ann", "files": ["a.py", "b.py"]}, {"name": "Bob"}]})
+    assert open_tournament(session, after, LATER) == find_tournament(session, "Friday")
+
+
 @pytest.mark.parametrize(("was", "now"), [(True, False), (False, True)])
 def test_a_secret_that_is_fixed_by_now_or_no_longer_is_a_change(session: Session, was: bool, now: bool) -> None:
     opened(session, plan(secret_fixed=was))
@@ -435,7 +451,7 @@ def test_a_standing_counts_places_points_and_faults(session: Session) -> None:
 
 
 def test_at_a_table_of_three_the_score_is_the_share_of_opponents_beaten(session: Session) -> None:
-    tournament = opened(session, plan("Ann", "Bob", "Cid"))
+    tournament = opened(session, plan("Ann", "Bob", "Cid", configuration={"ruleset": "thai", "seats": 3}))
     for rotation, table in enumerate([(0, 1, 2), (1, 2, 0), (2, 0, 1)]):
         places = {0: (1, 90), 1: (2, 30), 2: (2, 0)}
         seats = tuple(SeatResult(entrant=one, rank=places[one][0], points=places[one][1]) for one in table)
@@ -450,7 +466,7 @@ def test_at_a_table_of_three_the_score_is_the_share_of_opponents_beaten(session:
 
 
 def test_where_the_lowest_total_wins_a_lower_total_is_ahead(session: Session) -> None:
-    tournament = opened(session, plan("Ann", "Bob", configuration={"ruleset": "liverpool"}))
+    tournament = opened(session, plan("Ann", "Bob", configuration={"ruleset": "liverpool", "seats": 2}))
     for rotation, table in enumerate([(0, 1), (1, 0)]):
         points = {0: (1, 30), 1: (2, 90)}
         seats = tuple(SeatResult(entrant=one, rank=points[one][0], points=points[one][1]) for one in table)

@@ -23,6 +23,7 @@ from rummyarena_server.store.store import Store
 from rummyarena_server.tournament.bots import Trouble
 from rummyarena_server.tournament.event import Event, event_of, plan
 from rummyarena_server.tournament.runner import Progress, Runner
+from rummyarena_server.tournament.waves import CommittedWave
 from tests.referee.helpers import Bot, promptly, randomly
 from tests.server.results import NOW
 from tests.tournament.fakes import AtHome
@@ -62,6 +63,7 @@ class Run:
         deadlines: Deadlines,
         withdrawn: Sequence[int] = (),
         is_enough: Callable[[GameResult], bool] = lambda _: False,
+        on_wave: Callable[[CommittedWave], None] = lambda _: None,
     ) -> None:
         self.progress: list[Progress] = []
         self.troubles: list[Trouble] = []
@@ -75,6 +77,7 @@ class Run:
             self.progress.append,
             lambda one: self.on_trouble(one),
             is_enough,
+            on_wave,
         )
 
 

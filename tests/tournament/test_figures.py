@@ -202,7 +202,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 def opened(session: Session, ruleset: str = "thai") -> int:
-    made = open_tournament(session, plan("Ann", "Bob", "Cid", configuration={"ruleset": ruleset}), NOW)
+    made = open_tournament(session, plan("Ann", "Bob", "Cid", configuration={"ruleset": ruleset, "seats": 2}), NOW)
     assert isinstance(made, StoredTournament)
     return made.id
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -13,15 +15,18 @@ from rummyarena_rules.thai import THAI
 from rummyarena_server.referee.players import Player
 from rummyarena_server.store.models import ROUND, TOURNAMENT
 from rummyarena_server.store.results import GameResult
-from rummyarena_server.store.rounds import played_games, round_tables
+from rummyarena_server.store.rounds import add_round, played_games, round_tables
 from rummyarena_server.store.standings import ladder
 from rummyarena_server.store.store import Store
 from rummyarena_server.tournament.archive import tournament
 from rummyarena_server.tournament.event import Event
 from rummyarena_server.tournament.rounds import Round, Rounds, resumed
-from rummyarena_server.tournament.runner import Progress
+from rummyarena_server.tournament.runner import Progress, SecondRunnerError
 from rummyarena_server.tournament.seeds import game_seed, wave_secret
+from rummyarena_server.tournament.swiss import SwissPairing
+from rummyarena_server.tournament.waves import CommittedWave, last_wave
 from tests.referee.helpers import Bot, promptly, randomly
+from tests.server.results import NOW
 from tests.tournament.events import (
     SECRET,
     Run,
@@ -165,6 +170,101 @@ async def test_the_seeds_of_a_ladder_come_from_its_waves_secrets(store: Store) -
     assert told.count(None) == 8
 
 
+async def test_the_digest_of_a_waves_secret_is_told_before_its_first_deal(store: Store) -> None:
+    # given: waves of eight games
+    event = await open_event(store, settings(2, format="ladder", rounds=3, concurrency=1))
+    told: list[CommittedWave] = []
+    told_before: list[int] = []
+
+    class Looks(Bot):
+        def begin(self, sitting: Any) -> None:
+            super().begin(sitting)
+            told_before.append(len(told))
+
+    async with running_clock() as deadlines:
+        run = Run(event, store, [Looks(promptly), Bot(promptly)], deadlines, on_wave=told.append)
+        assert await run.runner.run()
+
+    digests = [sha256(wave_secret(SECRET, number)).digest() for number in range(3)]
+    assert told == [CommittedWave(number, digest) for number, digest in enumerate(digests)]
+    assert told_before == [1] * 8 + [2] * 8 + [3] * 8
+    assert await store.read(last_wave, event.stored) == told[-1]
+
+
+async def test_a_wave_that_goes_on_is_told_again_and_no_other(store: Store) -> None:
+    event = await open_event(store, settings(2, format="ladder", rounds=2, concurrency=1))
+    assert await store.read(last_wave, event.stored) is None
+    await play_so_many(event, store, 11)
+    told: list[CommittedWave] = []
+
+    async with running_clock() as deadlines:
+        run = Run(event, store, prompt(2), deadlines, on_wave=told.append)
+        assert await run.runner.run()
+
+    assert [one.number for one in told] == [1]
+
+
+async def test_a_swiss_tournament_has_no_waves(store: Store) -> None:
+    event = await open_event(store, settings(4, **SWISS))
+    told: list[CommittedWave] = []
+
+    async with running_clock() as deadlines:
+        run = Run(event, store, prompt(4), deadlines, on_wave=told.append)
+        assert await run.runner.run()
+
+    assert told == []
+
+
+# --- how a round is opened -------------------------------------------------------------------------------------------
+
+
+async def test_bots_and_signals_are_heeded_while_a_round_is_made(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_in: set[int] = set()
+    next_round = SwissPairing.next_round
+
+    def make(pairing: SwissPairing) -> Round | None:
+        made_in.add(threading.get_ident())
+        return next_round(pairing)
+
+    monkeypatch.setattr(SwissPairing, "next_round", make)
+    await play(await open_event(store, settings(4, **SWISS)), store)
+
+    assert made_in
+    assert threading.get_ident() not in made_in
+
+
+async def test_a_round_is_stored_once_and_with_the_same_tables(store: Store) -> None:
+    event = await open_event(store, settings(4, **SWISS))
+
+    async def stored_with(*tables: tuple[int, ...]) -> bool:
+        return await store.write(add_round, event.stored.id, 0, tables, NOW)
+
+    assert await stored_with((0, 1), (2, 3))
+    assert await stored_with((0, 1), (2, 3))
+    assert not await stored_with((0, 2), (1, 3))
+    assert await store.read(round_tables, event.stored.id, 0) == ((0, 1), (2, 3))
+
+
+async def test_a_round_that_another_process_has_opened_otherwise_is_not_played(store: Store) -> None:
+    # given: a round of four games, in the last of which another process opens the next one
+    event = await open_event(store, settings(4, **SWISS, concurrency=1))
+    played: list[GameResult] = []
+
+    def look(result: GameResult) -> bool:
+        played.append(result)
+        if len(played) == 4:
+            with Session(store._engine) as session, session.begin():
+                add_round(session, event.stored.id, 1, [(0, 0), (0, 0)], NOW)
+        return False
+
+    async with running_clock() as deadlines:
+        run = Run(event, store, prompt(4), deadlines, is_enough=look)
+        with pytest.raises(SecondRunnerError, match="round 1 of the tournament 'Friday' was opened by another process"):
+            await run.runner.run()
+
+    assert len(await recorded(event, store)) == 4
+
+
 # --- broken off and resumed ------------------------------------------------------------------------------------------
 
 
@@ -263,6 +363,18 @@ async def test_its_ratings_are_made_again_the_more_seldom_the_more_games_there_a
 
     # then: after each wave as long as it is a tenth of all, then after every second one
     assert sorted(set(counting)) == [*range(0, 89, 8), 104, 120, 136]
+
+
+async def test_a_wave_that_adds_less_than_a_tenth_counts_too_when_a_ladder_is_stopped(store: Store) -> None:
+    # given: waves of eight games, of which the first 104 count; the next wave would wait for one more
+    event = await open_event(store, settings(2, format="ladder", concurrency=1))
+
+    await play_so_many(event, store, 113, [Bot(promptly), Bot(promptly)])
+
+    summary = await store.read(tournament, "Friday")
+    assert summary is not None
+    assert summary.rated_games == 112
+    assert sum(one.games for one in await store.read(ladder)) == 2 * 112
 
 
 async def test_what_is_not_rated_counts_for_nothing(store: Store) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from random import Random
 
 import pytest
@@ -172,6 +172,52 @@ def test_rematches_that_the_search_leaves_are_exchanged_away(monkeypatch: pytest
     met = [Counter[int]() for _ in range(6)]
     met[4][5] = met[5][4] = 1
     assert fewest_rematches(range(6), 2, met) == [(0, 1), (4, 3), (2, 5)]
+
+
+def test_exchanges_end_after_some_passes_whatever_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rematches, "MOST_STEPS", 6)
+    monkeypatch.setattr(rematches, "MOST_PASSES", 0)
+    met = [Counter[int]() for _ in range(6)]
+    met[4][5] = met[5][4] = 1
+    assert fewest_rematches(range(6), 2, met) == [(0, 1), (2, 3), (4, 5)]
+
+
+@given(st.data(), st.sampled_from([(12, 2), (12, 3), (16, 4), (16, 8)]))
+@settings(max_examples=100, deadline=None)
+def test_exchanges_are_those_of_the_description(data: st.DataObject, size: tuple[int, int]) -> None:
+    bots, seats = size
+    met = data.draw(meetings(bots))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rematches, "MOST_STEPS", bots)  # the first way
+        found = fewest_rematches(range(bots), seats, met)
+        patch.setattr(rematches, "MOST_PASSES", 0)
+        first = fewest_rematches(range(bots), seats, met)
+    assert found == described_exchanges([list(table) for table in first], met)
+
+
+def described_exchanges(tables: list[list[int]], met: Sequence[Mapping[int, int]]) -> list[tuple[int, ...]]:
+    for _ in range(10):
+        before = [tuple(table) for table in tables]
+        for number, table in enumerate(tables):
+            nearest = sorted((abs(other - number), other) for other in range(len(tables)) if other != number)
+            if not rematches_at([tuple(table)], met):
+                continue
+            for seat, (_, other), other_seat in product(range(len(table)), nearest, range(len(table))):
+                at = (number, seat), (other, other_seat)
+                exchanged = described_exchange(tables, *at)
+                if rematches_at(exchanged, met) < rematches_at([tuple(one) for one in tables], met):
+                    tables[number][:], tables[other][:] = exchanged[number], exchanged[other]
+        if before == [tuple(table) for table in tables]:
+            break
+    return [tuple(table) for table in tables]
+
+
+def described_exchange(
+    tables: Sequence[Sequence[int]], one: tuple[int, int], other: tuple[int, int]
+) -> list[tuple[int, ...]]:
+    changed = [list(table) for table in tables]
+    changed[one[0]][one[1]], changed[other[0]][other[1]] = tables[other[0]][other[1]], tables[one[0]][one[1]]
+    return [tuple(table) for table in changed]
 
 
 def test_of_ways_that_are_as_good_the_nearest_in_the_order_meet() -> None:

@@ -72,6 +72,16 @@ async def test_a_little_lag_is_recorded_and_not_told(store: Store, mock_clock: t
     assert run.troubles == []
 
 
+async def test_games_that_were_not_played_are_not_counted(store: Store, mock_clock: trio.testing.MockClock) -> None:
+    event = await open_event(store, settings(3, cycles=1, clock="on"))
+    async with running_clock() as deadlines:
+        assert await Run(event, store, [randomly(THAI)] * 3, deadlines, withdrawn=[2]).runner.run()
+    assert len(await recorded(event, store)) == 6
+    found = await store.read(timing, event.stored.id)
+    assert found is not None
+    assert found.games == 2
+
+
 async def test_without_a_clock_nothing_is_measured(store: Store, mock_clock: trio.testing.MockClock) -> None:
     event, run = await play(store, holding_up(mock_clock, 2, seconds=10), clock="off")
 

@@ -15,9 +15,11 @@ from rummyarena_rules.reading import ReadingError
 from rummyarena_server.referee import record_json
 from rummyarena_server.referee.clock import SECOND
 from rummyarena_server.referee.record import (
+    Forfeit,
     RecordError,
     SeatedBot,
     WrittenGame,
+    WrittenMove,
     WrittenPlay,
     WrittenResult,
     WrittenSeat,
@@ -195,7 +197,14 @@ def field_changes() -> list[Any]:
         ("secret_digest",): [other, None],
         ("secret",): [other],
         ("ruleset",): ["liverpool"],
-        ("options",): [{}, {"max_deals": 2}, {"max_deals": 1, "head_card": True}],
+        ("options",): [
+            {},
+            {"max_deals": 2},
+            {"max_deals": 1, "head_card": True},
+            {"max_deals": -4},
+            {"max_deals": "one"},
+            {"decks": 3},
+        ],
         ("clock",): [
             None,
             [11 * SECOND, 20 * SECOND, SECOND],
@@ -214,7 +223,7 @@ def field_changes() -> list[Any]:
         ("forfeits",): [None, [], [[1, "exited", 0]], [[1, "faults", 1]], [[0, "faults", 12]]],
         ("thinking",): [[0, 0, 0], [0, 0]],
         ("finished",): ["2026-03-04T05:06:07+00:00"],
-        ("thinking_by_move",): [None, []],
+        ("thinking_by_move",): [None, [], [0] * (len(play_of(a_game()).moves) + 1)],
     }
     for seat in range(3):
         changes |= {("seats", seat, "rank"): [result_of(a_game()).seats[seat].rank % 3 + 1]}
@@ -249,7 +258,7 @@ def test_every_move_that_is_left_out_is_missed() -> None:
 
 def test_every_move_that_is_exchanged_for_one_that_is_not_legal_is_found_out() -> None:
     for number in range(len(play_of(a_game()).moves)):
-        for text in ("layoff m99: 2C", "dance", None):
+        for text in ("layoff m99: 2C", "dance", "gibberish XX", "", None):
 
             def exchange(document: dict[str, Any], number: int = number, text: str | None = text) -> None:
                 document["moves"][number][1] = text
@@ -294,6 +303,59 @@ def test_a_finding_names_the_move_and_what_was_expected() -> None:
     (finding, *_) = wrong(record_json.from_json("line 1", document, ""))
     assert finding.check in ("moves", "verdicts")
     assert finding.found.startswith("move 1: seat 1 ")
+
+
+def played_as(game: WrittenGame, **changes: Any) -> WrittenGame:
+    return replace(game, play=replace(play_of(game), **changes))
+
+
+def told(game: WrittenGame, check: str) -> str:
+    """Returns what a check found wrong."""
+    return next(one.found for one in wrong(game) if one.check == check)
+
+
+def test_what_cannot_be_a_game_of_the_rules_is_wrong_and_not_unchecked() -> None:
+    game = a_game()
+    for changes in (
+        {"options": {"max_deals": -4}},
+        {"options": {"max_deals": -4}, "play": None},
+        {"bots": game.bots[:1]},
+        {"play": replace(play_of(game), moves=(WrittenMove(0, "dance", "played"), *play_of(game).moves[1:]))},
+        {"play": replace(play_of(game), thinking=(*play_of(game).thinking, 0))},
+    ):
+        assert {one.check: one.right for one in check_game(replace(game, result=None, **changes))}["moves"] is False
+
+
+def test_a_group_has_no_more_rotations_than_its_tables_have_seats() -> None:
+    game = write(play(), origin=replace(ORIGIN, index=21, rotation=5, secret=None))
+    assert told(game, "seed") == "group 8, rotation 5, attempt 0 is not what game 21 plays"
+
+
+def test_a_game_that_goes_on_after_its_forfeits_is_found_out() -> None:
+    game = played_as(write(play()), forfeits=(Forfeit(1, "exited", 1),))
+    assert told(game, "moves") == "move 1: the game was over by forfeits, but goes on"
+
+
+def test_a_seat_that_is_forfeited_twice_is_found_out() -> None:
+    game = write(play("thai", 4, {"max_deals": 1}, late_at_1()))
+    (forfeit,) = play_of(game).forfeits
+    assert "seat 1 is forfeited more than once" in told(played_as(game, forfeits=(forfeit, forfeit)), "verdicts")
+
+
+def test_forfeits_in_another_order_are_found_out() -> None:
+    game = write(play("thai", 4, {"max_deals": 1}, {0: Leaving(1), 1: Leaving(3)}))
+    assert wrong(game) == []
+    first, second = play_of(game).forfeits
+    swapped = played_as(game, forfeits=(second, first))
+    assert "the forfeits do not stand in the order in which they came" in told(swapped, "verdicts")
+
+
+def test_time_for_a_move_that_was_not_asked_for_is_found_out() -> None:
+    moves, thinking = play_of(a_game()).moves, list(play_of(a_game()).thinking)
+    number = next(number for number, one in enumerate(moves) if one.verdict == "rest")
+    thinking[number] = 5
+    found_wrong = told(played_as(a_game(), thinking=tuple(thinking)), "verdicts")
+    assert found_wrong == f"move {number}: seat 1 was not asked, but took 5 microseconds"
 
 
 def test_a_bot_that_was_not_there_is_not_found_out() -> None:

@@ -6,14 +6,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Final
+
+import trio
 
 from rummyarena_rules.reading import printable
 from rummyarena_server.app.reading import reading
 from rummyarena_server.referee.record import RecordError, WrittenGame
 from rummyarena_server.referee.record_files import read_games
-from rummyarena_server.store.imports import Imported, import_games
+from rummyarena_server.store.imports import (
+    NO_GAMES,
+    Imported,
+    ImportRefusedError,
+    free_name,
+    import_games,
+    open_spool,
+    prepare,
+)
 from rummyarena_server.store.records import find_tournament
 from rummyarena_server.store.store import open_store
 from rummyarena_server.tournament.written import TournamentSecret, tournament_secret, written_games
@@ -33,11 +44,13 @@ class GameFileError(Exception):
 class Exported:
     """How many games of a tournament were handed on.
 
-    `without_moves`: of these, played but not kept. `held_back`: as long as other games are to be played on their deals.
+    `without_moves`: of these, played but not kept. `unreadable`: of these, kept in records that cannot be read, so that
+    their moves are missing too. `held_back`: as long as other games are to be played on their deals.
     """
 
     games: int
     without_moves: int
+    unreadable: int
     held_back: int
 
 
@@ -62,31 +75,46 @@ async def export_records(database: str, name: str, tell: Callable[[WrittenGame],
         tournament = await store.read(find_tournament, name)
         if tournament is None:
             return None
-        told = without_moves = held_back = 0
+        told = without_moves = unreadable = held_back = 0
         last = -1
         while page := await store.read(written_games, tournament, last, GAMES_AT_ONCE):
             for one in page:
                 if one.may_be_shown:
                     tell(one.game)
                     told += 1
-                    without_moves += one.game.play is None and one.game.started_at is not None
+                    lacks_moves = one.game.play is None and one.game.started_at is not None
+                    without_moves += lacks_moves and not one.contradictions
+                    unreadable += lacks_moves and bool(one.contradictions)
                 else:
                     held_back += 1
                 last = one.index
-        return Exported(told, without_moves, held_back)
+        return Exported(told, without_moves, unreadable, held_back)
 
 
 async def import_records(database: str, path: Path, name: str | None) -> Imported:
     """Takes in a file of games, all or none, as a tournament that is finished and counts for no Elo.
 
     `name`: of the tournament, if not that in which they were played. Raises `GameFileError` and `ImportRefusedError`.
+    It may be cancelled at any time; then nothing was taken in.
     """
-    with games_in(path) as games:
+    with games_in(path) as games, open_spool() as spool:
         store = open_store(database)
         try:
-            return await store.write(import_games, name, games, datetime.now(UTC))
+            first = await trio.to_thread.run_sync(next, games, None)
+            if first is None:
+                raise ImportRefusedError(NO_GAMES)
+            free = await store.read(free_name, name, first)
+            prepared = await trio.to_thread.run_sync(prepare, _heeding(chain([first], games)), free, spool)
+            return await store.write(import_games, prepared, datetime.now(UTC), trio.from_thread.check_cancelled)
         finally:
             store.close()
+
+
+def _heeding(games: Iterator[WrittenGame]) -> Iterator[WrittenGame]:
+    """Has a thread that reads games stop when it is interrupted."""
+    for game in games:
+        trio.from_thread.check_cancelled()
+        yield game
 
 
 async def read_secret(database: str, name: str) -> TournamentSecret | None:

@@ -42,13 +42,13 @@ class ChangedTournamentError(Exception):
 
 
 class ImportedTournamentError(Exception):
-    """A tournament of this name was played elsewhere and read from a file; nothing is left of it to play."""
+    """A tournament of this name was played elsewhere and read from a file; nothing is left of it to play.
 
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"the tournament {name!r} was imported from a file of records and cannot be played: give this file another "
-            "name, or add --fork, which keeps the imported one aside"
-        )
+    `instead`: what to do.
+    """
+
+    def __init__(self, name: str, instead: str) -> None:
+        super().__init__(f"the tournament {name!r} was imported from a file of records and cannot be played: {instead}")
 
 
 async def planned(file: TournamentFile, database: str, fork: Fork | None, *, has_door: bool) -> TournamentPlan:
@@ -76,7 +76,9 @@ async def opened(store: Store, tournament: TournamentPlan, fork: Fork | None) ->
         await _set_aside(store, tournament, fork)
     found = await store.read(find_tournament, tournament.name)
     if found is not None and found.imported:
-        raise ImportedTournamentError(tournament.name)
+        raise ImportedTournamentError(
+            tournament.name, "give this file another name, or add --fork, which keeps the imported one aside"
+        )
     stored = await store.write(open_tournament, tournament, _now())
     if isinstance(stored, list):
         raise ChangedTournamentError(tournament.name, stored)

@@ -37,6 +37,7 @@ from rummyarena_server.tournament.runner import Progress, Runner
 from rummyarena_server.tournament.single import SingleGame, Watchers, play_single
 from rummyarena_server.tournament.table import ranked
 from rummyarena_server.tournament.timing import Timing, timing
+from rummyarena_server.tournament.waves import CommittedWave
 
 _ADDRESS = "127.0.0.1:0"  # hosted bots only: nobody else needs to find it
 _TABLE_SECONDS = 1.0  # between two provisional tables
@@ -47,14 +48,15 @@ class Listeners:
     """Who hears how a tournament comes along.
 
     `opened` once, `progress` after each game, `trouble` about bots, `finishing` when a signal has asked it to stop and
-    it only plays to their end the games that have begun. `standings`: now and then the provisional table; `None` if
-    nobody looks at it.
+    it only plays to their end the games that have begun, `wave` before the first deal of each wave of a ladder.
+    `standings`: now and then the provisional table; `None` if nobody looks at it.
     """
 
     opened: Callable[[Event], None]
     progress: Callable[[Progress], None]
     trouble: Report
     finishing: Callable[[], None]
+    wave: Callable[[CommittedWave], None]
     standings: Callable[[Sequence[Standing]], None] | None = None
 
 
@@ -165,8 +167,13 @@ class Stopping:
             nursery.cancel_scope.cancel()
 
     def use(self, drain: Callable[[], None]) -> None:
-        """Notes how games are begun no more; until then none has begun that could be finished."""
+        """Notes how games are begun no more; until then none has begun that could be finished.
+
+        They may be asked for one after another: once a signal has come, none of those that follow begins any.
+        """
         self._drain = drain
+        if self.number is not None:
+            drain()
 
     async def _heed(self, signals: AsyncIterator[int]) -> None:
         async for number in signals:
@@ -189,7 +196,9 @@ async def _play(
 ) -> bool:
     held = await held_versions(event, store, listeners.trouble)
     async with ready_bots(event, directory, logs, listeners.trouble, door, held) as (bots, server):
-        runner = Runner(event, bots, store, server.deadlines, listeners.progress, listeners.trouble)
+        runner = Runner(
+            event, bots, store, server.deadlines, listeners.progress, listeners.trouble, on_wave=listeners.wave
+        )
         stopping.use(runner.drain)
         async with _live_standings(event, store, listeners):
             return await runner.run()

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Final
 from rummyarena_server.app.playing import Table
 from rummyarena_server.store.forfeits import forfeits
 from rummyarena_server.store.history import game_record, games
+from rummyarena_server.store.records import find_tournament
 from rummyarena_server.store.results import BotRating, GameSummary, SeatForfeit, StoredGame, TournamentSummary
 from rummyarena_server.store.standings import ladder
 from rummyarena_server.store.store import Store, open_store
 from rummyarena_server.tournament.archive import tournament, tournaments
 from rummyarena_server.tournament.table import ranked
 from rummyarena_server.tournament.timing import timing
+from rummyarena_server.tournament.waves import CommittedWave, last_wave
 
 if TYPE_CHECKING:
     from rummyarena_server.tournament.figures import Figures, Statistics
@@ -25,12 +27,16 @@ _GAMES_AT_ONCE: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A stored tournament with its table, provisional if it is not finished, its figures, and a page of its games."""
+    """A stored tournament with its table, provisional if it is not finished, its figures, and a page of its games.
+
+    `wave`: of a ladder the last that was opened; `None` if there is none, or it was played elsewhere.
+    """
 
     summary: TournamentSummary
     table: Table
     figures: Figures | None
     games: tuple[GameSummary, ...]
+    wave: CommittedWave | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,10 @@ class InDetail:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The Elo of all bots in all variants, and the tournaments that are not finished, whose games are not in it yet."""
+    """The Elo of all bots in all variants, and the tournaments that are not finished, whose games are not in it yet.
+
+    Tournaments that are to count for no Elo are not among these.
+    """
 
     ratings: tuple[BotRating, ...]
     unfinished: tuple[TournamentSummary, ...]
@@ -57,7 +66,7 @@ async def read_ladder(database: str) -> Ladder:
     """Returns the Elo of all bots in all variants; `StoreError` where there is no such database."""
     async with reading(database) as store:
         stored = await store.read(tournaments)
-        unfinished = tuple(one for one in stored if one.status != "finished")
+        unfinished = tuple(one for one in stored if one.rated and one.status != "finished")
         return Ladder(tuple(await store.read(ladder)), unfinished)
 
 
@@ -86,7 +95,12 @@ async def read_tournament(database: str, name: str, games_after: int, most_games
 
         found = await store.read(figures, summary.id, len(summary.bots), summary.seats)
         page = await store.read(games, summary.id, after=games_after, limit=most_games)
-        return Shown(summary, table, found, tuple(page))
+        return Shown(summary, table, found, tuple(page), await _wave(store, summary))
+
+
+async def _wave(store: Store, summary: TournamentSummary) -> CommittedWave | None:
+    stored = await store.read(find_tournament, summary.name) if summary.format == "ladder" else None
+    return None if stored is None else await store.read(last_wave, stored)
 
 
 async def read_statistics(database: str, name: str) -> InDetail | None:

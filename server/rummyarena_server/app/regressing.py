@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import trio
 
-from rummyarena_server.app.opening import opened
+from rummyarena_server.app.opening import ImportedTournamentError, opened
 from rummyarena_server.app.playing import Stopping, ready_bots
 from rummyarena_server.config import NAME_LENGTH, TournamentSettings
 from rummyarena_server.hosting import BotCommand, bot_environment, obstacle, visible
@@ -32,6 +32,9 @@ from rummyarena_server.tournament.timing import Timing, timing
 
 _DIGEST_DIGITS: Final = 16
 _GAMES_AT_ONCE: Final = 1000
+_INSTEAD_OF_IMPORTED: Final = (
+    "name another database with --db, or add --seed with any new text, which makes it another test"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,10 +180,12 @@ class _Run:
         self._last_trouble: dict[str, Trouble] = {}
 
     async def read(self) -> None:
-        """Reads all that is recorded."""
+        """Reads all that is recorded; `ImportedTournamentError` if it was recorded elsewhere."""
         evidence = Evidence(self._test.question)
         numbers = {name: number for number, name in enumerate(self._test.names)}
         self._stored = await self._store.read(find_tournament, self._settings.name)
+        if self._stored is not None and self._stored.imported:
+            raise ImportedTournamentError(self._settings.name, _INSTEAD_OF_IMPORTED)
         async for page in _pages(self._store, self._stored):
             evidence.add(Played.of_summary(game, numbers) for game in page)
         self.evidence = evidence

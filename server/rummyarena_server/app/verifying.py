@@ -12,12 +12,19 @@ from sqlalchemy.orm import Session
 
 from rummyarena_server.app.archiving import GAMES_AT_ONCE, games_in
 from rummyarena_server.app.reading import reading
-from rummyarena_server.store.history import game_record
+from rummyarena_server.store.history import find_game
 from rummyarena_server.store.records import find_tournament
 from rummyarena_server.store.results import StoredTournament
 from rummyarena_server.store.store import Store
 from rummyarena_server.store.written import KeptGame
-from rummyarena_server.tournament.accounts import Schedules, check_ratings, check_rounds, check_standings
+from rummyarena_server.tournament.accounts import (
+    Schedules,
+    check_complete,
+    check_counted,
+    check_ratings,
+    check_rounds,
+    check_standings,
+)
 from rummyarena_server.tournament.verification import Finding, check_game
 from rummyarena_server.tournament.written import written_games
 
@@ -49,6 +56,11 @@ class Verified:
         """Whether nothing that could be checked is wrong."""
         return not self.wrong and all(one.right is not False for one in self.tables)
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether anything could be checked of a game, or is wrong with a table."""
+        return bool(self.right or self.wrong) or any(one.right is False for one in self.tables)
+
     def note(self, findings: Sequence[Finding]) -> None:
         """Counts what was found of a game."""
         self.games += 1
@@ -73,7 +85,7 @@ def verify_file(path: Path, tell: Tell) -> Verified:
 async def verify_game(database: str, game_id: str, tell: Tell) -> Verified | None:
     """Verifies one game of a database, `None` if there is none of that id that is over."""
     async with reading(database) as store:
-        stored = await store.read(game_record, game_id)
+        stored = await store.read(find_game, game_id)
         if stored is None:
             return None
         verified = Verified()
@@ -100,7 +112,9 @@ async def verify_tournament(database: str, name: str, tell: Tell) -> Verified | 
         verified = Verified()
         await _verify_games(store, tournament, verified, tell)
         verified.tables = (
+            await store.read(check_complete, tournament),
             await store.read(check_rounds, tournament),
+            await store.read(check_counted, tournament),
             await store.read(check_standings, tournament),
             await store.read(check_ratings),
         )

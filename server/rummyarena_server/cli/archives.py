@@ -56,6 +56,11 @@ def tell_export(exported: archiving.Exported) -> None:
     """Tells what an export of games has left out."""
     if exported.without_moves:
         complain(f"Games whose moves were not kept, so that only their results are in it: {exported.without_moves}.")
+    if exported.unreadable:
+        complain(
+            f"Games whose records could not be read, so that only their results are in it: {exported.unreadable}; "
+            "rummyarena verify says which, and what is wrong with them."
+        )
     if exported.held_back:
         complain(
             f"Games that are held back, for others on the same cards are still to be played: {exported.held_back}; "

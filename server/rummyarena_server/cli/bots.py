@@ -12,6 +12,7 @@ from typing import Final
 
 from rummyarena_server.cli.output import UsageError
 from rummyarena_server.hosting import BotCommand, bot_environment, visible
+from rummyarena_server.tournament.pins import is_file
 
 _ROOT: Final = Path(__file__).resolve().parents[3]
 SAMPLES: Final = _ROOT / "sample_bots" / "python"
@@ -44,7 +45,7 @@ def _bot(word: str, directory: Path) -> _Bot:
     sample = word.replace("_", "-")
     if sample in sample_names():
         return _Bot(sample, ("python", str(SAMPLES / f"{sample.replace('-', '_')}.py")))
-    if word.endswith(".py") and (directory / word).is_file():
+    if word.endswith(".py") and is_file(directory / word):
         return _Bot(Path(word).stem, ("python", word))
     return _Bot(*_command(word))
 

@@ -67,10 +67,10 @@ _BREAKS_CELLS: Final = "\t\r\n"
 
 def export(
     name: str,
-    what: What | Literal["records"],
+    what: Literal["standings", "games", "head-to-head", "records"],
     /,
     *,
-    as_format: Annotated[Format | Literal["text"] | None, Parameter(name="--format", help=_FORMAT_HELP)] = None,
+    as_format: Annotated[Literal["csv", "json", "text"] | None, Parameter(name="--format", help=_FORMAT_HELP)] = None,
     out: Annotated[Path | None, Parameter(help="The file to write; the standard output if there is none.")] = None,
     force: Annotated[bool, Parameter(negative="", help="Replaces the file if there is one already.")] = False,
     db: Database = DATABASE,
@@ -250,44 +250,52 @@ def harmless_text(text: str) -> str:
 
 
 @contextmanager
-def written_to(path: Path | None, force: bool) -> Iterator[Destination]:
+def written_to(path: Path | None, force: bool, flag: str = "--out") -> Iterator[Destination]:
     """Gives a file to write UTF-8 to, which takes its place only when it is whole; without a path, standard output.
 
-    `force`: whether a file that is there may be replaced. Raises `UsageError` if the path will not do, and
-    `OutputError` if it cannot be written, or no more; then whatever was there is as it was.
+    `force`: whether a file that is there may be replaced. `flag`: what the path was said with. Raises `UsageError` if
+    the path will not do, and `OutputError` if it cannot be written, or no more; then whatever was there is as it was.
     """
     if path is None:
         yield from _standard_output()
         return
-    shown = visible(str(path))
     try:
-        target = path.resolve()
-        _check(shown, target, force)
+        target = target_of(path, force, flag)
         draft = target.with_name(f"{target.name}.{secrets.token_hex(4)}.new")
         try:
             with draft.open("x", encoding="utf-8", newline="") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            _check(shown, target, force)
+            _check(f"{flag} {visible(str(path))}", target, force)
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)
     except OSError as error:
-        raise OutputError(error, f"the file {shown}") from None
+        raise OutputError(error, f"the file {visible(str(path))}") from None
 
 
-def _check(shown: str, target: Path, force: bool) -> None:
+def target_of(path: Path, force: bool, flag: str) -> Path:
+    """Returns the file that a path leads to through all links, an ordinary one or none yet; see `written_to`.
+
+    Raises `OSError` where that cannot be found out.
+    """
+    target = Path(os.path.realpath(path))  # unlike `resolve`, the same in all versions of Python
+    _check(f"{flag} {visible(str(path))}", target, force)
+    return target
+
+
+def _check(named: str, target: Path, force: bool) -> None:
+    if target.is_symlink():
+        raise UsageError(f"{named}: this is a link that leads back to itself; name another file")
     if not target.parent.is_dir():
-        raise UsageError(
-            f"--out {shown}: there is no folder {visible(str(target.parent))}; make it or name another file"
-        )
+        raise UsageError(f"{named}: there is no folder {visible(str(target.parent))}; make it or name another file")
     if target.is_dir():
-        raise UsageError(f"--out {shown}: this is a folder; name a file in it")
+        raise UsageError(f"{named}: this is a folder; name a file in it")
     if target.exists() and not target.is_file():
-        raise UsageError(f"--out {shown}: this is no ordinary file; leave --out away and redirect the output instead")
+        raise UsageError(f"{named}: this is no ordinary file; name one, or redirect the standard output")
     if target.exists() and not force:
-        raise UsageError(f"--out {shown}: there is such a file; --force replaces it")
+        raise UsageError(f"{named}: there is such a file; --force replaces it")
 
 
 def _standard_output() -> Iterator[Destination]:

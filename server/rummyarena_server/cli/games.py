@@ -26,6 +26,7 @@ from rummyarena_server.hosting import BotCommand, visible
 from rummyarena_server.referee.record import RecordError, WrittenGame, from_json, record_of
 from rummyarena_server.store.errors import StoreError
 from rummyarena_server.store.results import StoredGame
+from rummyarena_server.tournament.pins import is_file
 from rummyarena_server.tournament.single import SingleGame
 
 _DEBUGGING_SECONDS: Final = 24 * 3600.0  # how long a bot by hand may be away: its author is looking at it
@@ -116,7 +117,7 @@ def replay(game: str, /, *, show: Show = None, as_json: AsJson = False, db: Data
         The id of the game, as `rummyarena tournament show` and the bots name it, or a file of games.
     """
     named(db)  # refuses a text that names none
-    if Path(game).is_file():
+    if is_file(Path(game)):
         return _tell_file(Path(game), show, as_json=as_json)
     stored = trio.run(reading.read_game, db, game)
     if stored is None:

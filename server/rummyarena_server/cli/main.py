@@ -54,6 +54,7 @@ cli = App(
     version=__version__,
     help="Plays rated tournaments between rummy bots.",
     help_epilogue="Begin with: rummyarena demo",
+    suppress_keyboard_interrupt=False,  # `main` says what became of it
 )
 cli.command(tournaments.demo)
 cli.command(games.play)

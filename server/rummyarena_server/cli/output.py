@@ -26,6 +26,7 @@ from rummyarena_server.tournament.bots import Trouble
 from rummyarena_server.tournament.event import Event
 from rummyarena_server.tournament.runner import Progress as EventProgress
 from rummyarena_server.tournament.timing import Timing
+from rummyarena_server.tournament.waves import CommittedWave
 from rummyarena_server.tournament.written import tournament_secret
 
 if TYPE_CHECKING:
@@ -172,6 +173,11 @@ def doubts_about(timing: Timing | None) -> str:
     )
 
 
+def told_wave(wave: CommittedWave) -> str:
+    """Says what holds whoever runs a ladder to the secret of a wave."""
+    return f"SHA-256 of the secret of wave {wave.number}: {wave.secret_digest.hex()}"
+
+
 def told_digest(digest: bytes) -> str:
     """Says what holds whoever runs a tournament to its secret, before the secret itself is told."""
     return f"SHA-256 of its secret: {digest.hex()}"
@@ -297,7 +303,9 @@ class Watch:
     def listeners(self) -> playing.Listeners:
         """What a tournament reports to."""
         standings = self._note_standings if console().is_terminal else None
-        return playing.Listeners(self._opened, self._progress, self._trouble, self._finishing, standings)
+        return playing.Listeners(
+            self._opened, self._progress, self._trouble, self._finishing, self._wave, standings=standings
+        )
 
     def _opened(self, event: Event) -> None:
         settings = event.settings
@@ -356,6 +364,13 @@ class Watch:
 
     def _trouble(self, trouble: Trouble) -> None:
         interject(self._live, trouble.told())
+
+    def _wave(self, wave: CommittedWave) -> None:
+        with contextlib.suppress(OSError, OutputError):
+            if self._live is None:
+                say(told_wave(wave))
+            else:
+                interject(self._live, told_wave(wave))
 
     def _finishing(self) -> None:
         interject(self._live, FINISHING)

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 from rummyarena_rules.options import changed_options
 from rummyarena_server.cli import regression_report as report
 from rummyarena_server.cli.bots import commands
-from rummyarena_server.cli.exports import written_to
+from rummyarena_server.cli.exports import target_of, written_to
 from rummyarena_server.cli.games import Options
 from rummyarena_server.cli.junit import Result, TestCase, junit_xml
 from rummyarena_server.cli.narrator import Table, single_game
@@ -41,6 +41,7 @@ _LEAST_DIFFERENCE: Final = 0.01
 _ERRORS: Final = 0.05
 _MOST_AT_ONCE: Final = 1000
 
+_JUNIT: Final = "--junit"
 _SWITCH: Final = Parameter(negative="")
 
 
@@ -118,9 +119,9 @@ def regress(
         A file for the result as JUnit XML.
     """
     shown = named(db)
+    _make_room(junit)
     flags = _Flags(not_worse, better, elo0, elo1, normalised, alpha, beta, groups)
     test = _test(_Table(new, base, ruleset, seats, option or (), clock == "on"), flags, concurrency, files, seed)
-    _make_room(junit)
     tell = complain if as_json else say
     for line in report.description(test, new, base):
         tell(line)
@@ -287,13 +288,11 @@ def _make_room(junit: Path | None) -> None:
     """Takes an older result away, so that it is not taken for this one; sees whether there can be a new one."""
     if junit is None:
         return
-    named_file = f"--junit {visible(str(junit))}"
-    if not junit.absolute().parent.is_dir():
-        raise UsageError(f"{named_file}: there is no such folder; make it or name another file")
     try:
-        junit.unlink(missing_ok=True)
+        target_of(junit, force=True, flag=_JUNIT).unlink(missing_ok=True)
     except OSError as error:
-        raise UsageError(f"{named_file} cannot be replaced: {(error.strerror or str(error)).lower()}") from None
+        why = (error.strerror or str(error)).lower()
+        raise UsageError(f"{_JUNIT} {visible(str(junit))} cannot be replaced: {why}") from None
 
 
 def _case(outcome: Outcome, test: RegressionTest, lines: Sequence[str], seconds: float) -> TestCase:
@@ -323,7 +322,7 @@ def _result(outcome: Outcome) -> Result:
 
 def _write_junit(path: Path, case: TestCase) -> None:
     try:
-        with written_to(path, force=True) as file:
+        with written_to(path, force=True, flag=_JUNIT) as file:
             file.write(junit_xml(case))
     except Exception as error:
         raise UntestedError("the result could not be written", [error]) from None

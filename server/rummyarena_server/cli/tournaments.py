@@ -28,12 +28,14 @@ from rummyarena_server.cli.output import (
     show_standings,
     show_tournaments,
     told_digest,
+    told_wave,
 )
 from rummyarena_server.cli.places import DATABASE, LOGS, TOKENS, AsJson, Database, Tokens, named
 from rummyarena_server.config import TournamentFile, load
 from rummyarena_server.hosting import visible
 from rummyarena_server.store.results import TournamentSummary
 from rummyarena_server.tournament.event import Event
+from rummyarena_server.tournament.waves import CommittedWave
 
 INTERRUPTION: Final = "Interrupted. What was recorded is kept; run the same command again to go on."
 _FORK: Final = "Keeps a tournament of this name that differs under another name, and begins a new one."
@@ -127,7 +129,7 @@ def show(
                 asdict(found.summary)
                 | {"standings": _dicts(found.table.standings), "games": _dicts(found.games)}
                 | {"figures": None if found.figures is None else asdict(found.figures)}
-                | {"secret_digest": _hex(secret.digest), "secret": _hex(secret.secret)}
+                | {"secret_digest": _hex(secret.digest), "secret": _hex(secret.secret), "wave": _wave(found.wave)}
                 | {"timing": None if found.table.timing is None else asdict(found.table.timing)}
             )
         )
@@ -137,6 +139,8 @@ def show(
         say(told_digest(secret.digest))
     if secret.secret is not None:
         say(f"It is revealed now: {secret.secret.hex()}")
+    if found.wave is not None:
+        say(told_wave(found.wave))
     if found.summary.status != "finished":
         say("The table is provisional; it counts complete deal groups only.")
     show_standings(found.summary.variant, found.table.standings, found.table.ladder)
@@ -196,6 +200,10 @@ def _hex(value: bytes | None) -> str | None:
     return None if value is None else value.hex()
 
 
+def _wave(wave: CommittedWave | None) -> dict[str, Any] | None:
+    return None if wave is None else {"number": wave.number, "secret_digest": wave.secret_digest.hex()}
+
+
 def no_tournament(name: str, database: str) -> UsageError:
     """Returns what is said where a database, as it can be shown, has no tournament of this name."""
     return UsageError(f"there is no tournament {visible(name)} in {database}: `rummyarena tournament list` names them")
@@ -217,6 +225,7 @@ def _play(file: TournamentFile, database: str, door: playing.Door | None = None,
         return _stopped(opened[0], table, table.stopped_by)
     show_standings(opened[0].variant, table.standings, table.ladder)
     _complain_of_lag(table)
+    _complain_of_early_end(opened[0], table)
     for one in table.standings:
         if one.forfeits:
             how_many = "all its games" if one.forfeits == one.games else f"{one.forfeits} of its {one.games} games"
@@ -241,6 +250,12 @@ def _stopped(event: Event, table: playing.Table, number: int) -> int:
     return _SIGNALLED + number
 
 
+def _complain_of_early_end(event: Event, table: playing.Table) -> None:
+    played = sum(one.games for one in table.standings) // event.settings.seats
+    if event.games is not None and played < event.games:
+        complain(f"It has ended after {played} of {event.games} games: too few of its bots were left for a table.")
+
+
 def _complain_of_lag(table: playing.Table) -> None:
     if doubts := doubts_about(table.timing):
         complain(doubts)
@@ -249,6 +264,7 @@ def _complain_of_lag(table: playing.Table) -> None:
 def described(one: TournamentSummary) -> str:
     """Returns a line about what a tournament is and how far it has come."""
     state = "finished" if one.status == "finished" else f"{recorded_games(one.recorded, one.games)} recorded"
+    state += ", imported from a file" if one.imported else ""
     deals = "deals shared in a group" if one.shares_deals else "deals of its own in each game"
     return (
         f"{visible(one.name)}: {played_as(one.format)}{visible(one.variant)}, {len(one.bots)} bots, "

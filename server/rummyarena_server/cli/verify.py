@@ -14,6 +14,7 @@ from rummyarena_server.app.verifying import Verified
 from rummyarena_server.cli.output import UsageError, complain, json_text, plain_table, say, show_table
 from rummyarena_server.cli.places import DATABASE, AsJson, Database, named
 from rummyarena_server.hosting import visible
+from rummyarena_server.tournament.pins import is_file
 from rummyarena_server.tournament.verification import Finding
 
 MOST_LISTED: Final = 100
@@ -26,7 +27,7 @@ _WORDS: Final = {True: "right", False: "WRONG", None: "not checked"}
 def verify(target: str, /, *, as_json: AsJson = False, db: Database = DATABASE) -> int:
     """Verifies what was played: shuffles, moves, results and seeds of games, and the tables of a tournament.
 
-    Exits with 0 if all that could be checked is right, 1 if anything is wrong, 2 if there is nothing to verify.
+    Exits with 0 if all that could be checked is right, 1 if anything is wrong, 2 if nothing could be checked.
 
     Example: rummyarena verify friday.txt
 
@@ -47,8 +48,8 @@ def verify(target: str, /, *, as_json: AsJson = False, db: Database = DATABASE) 
             f"there is no file {visible(target)}, and {database} has no tournament of that name nor a game of that id "
             "that is over"
         )
-    if verified.games + verified.held_back == 0 and not verified.tables:
-        raise UsageError(f"{visible(target)}: there are no games in it")
+    if not verified.is_checked:
+        raise UsageError(f"{visible(target)}: {_nothing(verified)}")
     if as_json:
         say(json_text(_as_json(verified, listing)))
     else:
@@ -60,7 +61,7 @@ def _verified(target: str, database: str, listing: _Listing) -> Verified | None:
     path = Path(target)
     if _GAME_ID.fullmatch(target):
         return trio.run(verifying.verify_game, database, target, listing.note)
-    if path.is_file():
+    if is_file(path):
         return verifying.verify_file(path, listing.note)
     return trio.run(verifying.verify_tournament, database, target, listing.note)
 
@@ -117,6 +118,18 @@ def _conclusion(verified: Verified) -> str:
     tables = [one.check for one in verified.tables if one.right is False]
     games = [f"{verified.wrong_games} of {_games(verified.games)}"] if verified.wrong_games else []
     return f"WRONG: {', '.join([*games, *tables])}."
+
+
+def _nothing(verified: Verified) -> str:
+    """Says why there is nothing to verify."""
+    if verified.held_back:
+        held_back = _games(verified.held_back)
+        return (
+            f"nothing can be verified yet: {held_back} held back, for others are still to be played on the same deals"
+        )
+    if verified.whys:
+        return f"nothing can be verified: {'; '.join(why for _, why in verified.whys)}"
+    return "there are no games in it"
 
 
 def _games(number: int) -> str:

@@ -50,6 +50,10 @@ class RecordError(ValueError):
     """A record that cannot be read or does not fit its own rules; the text names the place and what is wrong."""
 
 
+class UnknownRulesError(RecordError):
+    """A record of rules that are not known here; nothing need be wrong with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class SeatedBot:
     """Who sits at a seat: the bot's name and its version in its author's own words."""
@@ -156,6 +160,10 @@ class Origin:
     shares_deals: bool
     secret_digest: bytes | None
     secret: bytes | None = field(repr=False)
+
+    def fits(self, seats: int) -> bool:
+        """Tells whether index, group and rotation belong together; a group has as many games as its table has seats."""
+        return (self.group, self.rotation) == divmod(self.index, seats) if seats else False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,12 +419,15 @@ def record_of(game: WrittenGame, rulesets: Mapping[str, Ruleset[Any]] = RULESETS
 
 
 def setup_of(game: WrittenGame, rulesets: Mapping[str, Ruleset[Any]] = RULESETS) -> GameSetup:
-    """Returns what was fixed before a written game began; `RecordError` if its rules are not known here."""
+    """Returns what was fixed before a written game began; `RecordError` if its rules do not allow that.
+
+    `UnknownRulesError` if they are not known here.
+    """
     ruleset = rulesets.get(game.ruleset)
     if ruleset is None:
-        raise RecordError(f"there is no ruleset {shown(game.ruleset)}; there are {', '.join(rulesets)}")
+        raise UnknownRulesError(f"there is no ruleset {shown(game.ruleset)}; there are {', '.join(rulesets)}")
     if game.rules_version != ruleset.version:
-        raise RecordError(
+        raise UnknownRulesError(
             f"the record is of version {game.rules_version} of the rules of {ruleset.name}, this program plays version "
             f"{ruleset.version}; replay it with the version of Rummy Arena that wrote it"
         )

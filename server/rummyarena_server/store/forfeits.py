@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from rummyarena_server.store.groups import complete_groups
 from rummyarena_server.store.models import ENTRANT, GAME, SEAT
 from rummyarena_server.store.results import SeatForfeit
 
@@ -15,15 +16,9 @@ from rummyarena_server.store.results import SeatForfeit
 def forfeits(session: Session, tournament_id: int, seats: int) -> Mapping[int, Mapping[SeatForfeit, int]]:
     """Returns how many games each entrant, by its number, forfeited for each reason; who forfeited none is absent.
 
-    Like the standings it counts complete deal groups only: those of which as many games are recorded as there are
-    seats.
+    Like the standings it counts complete deal groups only. `seats`: at a table.
     """
-    complete = (
-        select(GAME.c.deal_group)
-        .where(GAME.c.tournament_id == tournament_id)
-        .group_by(GAME.c.deal_group)
-        .having(func.count() == seats)
-    )
+    complete = complete_groups(tournament_id, seats)
     rows = session.execute(
         select(ENTRANT.c.number, SEAT.c.forfeit, func.count().label("games"))
         .join(GAME, GAME.c.id == SEAT.c.game_id)

@@ -6,11 +6,13 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session
 
+from rummyarena_server.store.groups import shown_groups
 from rummyarena_server.store.models import ATTEMPT, BOT, ENTRANT, GAME, SEAT, TOURNAMENT
 from rummyarena_server.store.records import record_text
 from rummyarena_server.store.results import EntrantPlan, GameSummary, SeatSummary, StoredGame, StoredTournament
@@ -27,9 +29,11 @@ def all_tournaments(session: Session) -> list[StoredTournament]:
     return [StoredTournament(**row) for row in rows]
 
 
-def recorded_counts(session: Session) -> dict[int, int]:
-    """Returns how many games of each tournament, by its id, are recorded; tournaments without any are left out."""
-    rows = session.execute(select(GAME.c.tournament_id, func.count().label("recorded")).group_by(GAME.c.tournament_id))
+def recorded_counts(session: Session, tournament_id: int | None = None) -> dict[int, int]:
+    """Returns how many games of each tournament, or of this one, are recorded, by its id; who has none is left out."""
+    counts = select(GAME.c.tournament_id, func.count().label("recorded")).group_by(GAME.c.tournament_id)
+    which = () if tournament_id is None else (GAME.c.tournament_id == tournament_id,)
+    rows = session.execute(counts.where(*which))
     return {row.tournament_id: row.recorded for row in rows}
 
 
@@ -62,21 +66,31 @@ def games(
 
 
 def game_record(session: Session, game_id: str) -> StoredGame | None:
+    """Returns the game of this id with its record, as `find_game` does; `StoreError` if that is damaged."""
+    found = find_game(session, game_id)
+    if found is None or found.summary is None:
+        return found
+    tournament_id, index, _ = map(int, found.id.split("."))
+    return replace(found, record=record_text(session, tournament_id, index))
+
+
+def find_game(session: Session, game_id: str) -> StoredGame | None:
     """Returns the game of this id, `TOURNAMENT.INDEX.ATTEMPT` in numbers; `None` if there is none that is over.
 
-    `StoreError` if its record is damaged. See `StoredGame.may_be_shown` before anything of it is.
+    Its record is left out. See `StoredGame.may_be_shown` before anything of it is.
     """
     numbers = _GAME_ID.fullmatch(game_id)
     if numbers is None:
         return None
     tournament_id, index, attempt = map(int, numbers.groups())
-    tournament = session.execute(select(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id)).one_or_none()
-    if tournament is None:
+    row = session.execute(select(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id)).mappings().one_or_none()
+    if row is None:
         return None
+    tournament = StoredTournament(**row)
     return _recorded(session, tournament, index, attempt) or _abandoned(session, tournament, index, attempt)
 
 
-def _recorded(session: Session, tournament: Row[Any], index: int, attempt: int) -> StoredGame | None:
+def _recorded(session: Session, tournament: StoredTournament, index: int, attempt: int) -> StoredGame | None:
     this = (GAME.c.tournament_id == tournament.id, GAME.c.schedule_index == index, GAME.c.attempt == attempt)
     found = _summaries(session, this, 1)
     if not found:
@@ -88,15 +102,13 @@ def _recorded(session: Session, tournament: Row[Any], index: int, attempt: int) 
         index=index,
         status=summary.status,
         seed=session.execute(select(GAME.c.seed).where(*this)).scalar_one(),
-        may_be_shown=tournament.imported
-        or not _shares_deals(tournament)
-        or _is_complete(session, tournament.id, summary),
+        may_be_shown=summary.group in shown_groups(session, tournament, [summary.group]),
         summary=summary,
-        record=record_text(session, tournament.id, index),
+        record=None,
     )
 
 
-def _abandoned(session: Session, tournament: Row[Any], index: int, attempt: int) -> StoredGame | None:
+def _abandoned(session: Session, tournament: StoredTournament, index: int, attempt: int) -> StoredGame | None:
     """Returns an attempt that is over; nobody else plays on its seed, for each has one of its own."""
     row = session.execute(
         select(ATTEMPT).where(
@@ -118,17 +130,6 @@ def _abandoned(session: Session, tournament: Row[Any], index: int, attempt: int)
         summary=None,
         record=None,
     )
-
-
-def _shares_deals(tournament: Row[Any]) -> bool:
-    return bool(json.loads(tournament.configuration)["deals"] == "shared")
-
-
-def _is_complete(session: Session, tournament_id: int, game: GameSummary) -> bool:
-    """Tells whether every game of a deal group is recorded: there are as many of them as seats at the table."""
-    group = (GAME.c.tournament_id == tournament_id, GAME.c.deal_group == game.group)
-    recorded = session.execute(select(func.count()).select_from(GAME).where(*group)).scalar_one()
-    return recorded == len(game.seats)
 
 
 def _summaries(session: Session, which: Sequence[ColumnElement[bool]], limit: int) -> list[GameSummary]:

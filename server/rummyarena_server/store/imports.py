@@ -5,14 +5,18 @@ Such a tournament is finished and counts for no Elo; for the rest it is like any
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import pickle
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from operator import itemgetter
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, Final
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import insert, select, update
-from sqlalchemy.dialects.sqlite import insert as insert_or_not
+from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from rummyarena_rules.options import changed_options
@@ -30,11 +34,14 @@ from rummyarena_server.referee.record import (
     setup_of,
     to_json,
 )
-from rummyarena_server.store.models import BOT, ENTRANT, TOURNAMENT
-from rummyarena_server.store.records import find_tournament, record_game
-from rummyarena_server.store.results import GameRecordText, GameResult, SeatResult, canonical_json
+from rummyarena_server.store.models import TOURNAMENT
+from rummyarena_server.store.records import add_entrants, add_games, find_tournament
+from rummyarena_server.store.results import EntrantPlan, GameRecordText, GameResult, SeatResult, canonical_json
 
+NO_GAMES: Final = "there are no games in it"
 _NO_SECRET: Final = bytes(32)
+_NO_ID: Final = '"id":""'  # stands in no text of a record, for there quotation marks are escaped
+_GAMES_AT_ONCE: Final = 500
 
 
 class ImportRefusedError(Exception):
@@ -58,69 +65,150 @@ class Revealed:
     secret: bytes | None
 
 
-def import_games(session: Session, name: str | None, games: Iterable[WrittenGame], now: datetime) -> Imported:
-    """Takes in games, in the order of their indices, as a tournament of this name, or of the one they were played in.
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Games that are ready to be taken in under this name; `spool` holds them, for there may be more than memory holds.
 
-    `ImportRefusedError`, or whatever `games` raises, leaves nothing behind once the transaction is rolled back.
+    `configuration`: what a tournament file would have said of them.
     """
-    taking: _Taking | None = None
-    for game in games:
-        taking = taking or _Taking(session, _free_name(session, name, game), game, now)
-        taking.take(game)
-    if taking is None:
-        raise ImportRefusedError("there are no games in it")
-    return taking.close()
+
+    name: str
+    configuration: Mapping[str, Any]
+    entrants: tuple[EntrantPlan, ...]
+    games: int
+    spool: BinaryIO
 
 
-def revealed_of(configuration: Mapping[str, Any], index: int) -> Revealed:
-    """Returns what the file of an imported tournament told of the secret of a game."""
-    digest, secret = None, None
-    for first, its_digest, its_secret in configuration["secrets"]:
-        if first > index:
-            break
-        digest, secret = its_digest, its_secret
-    return Revealed(*(None if one is None else bytes.fromhex(one) for one in (digest, secret)))
+def free_name(session: Session, name: str | None, game: WrittenGame) -> str:
+    """Returns the name for a tournament of such games: this, or that of the one in which they were played.
 
-
-def _free_name(session: Session, name: str | None, game: WrittenGame) -> str:
+    `ImportRefusedError` if there is none, or a tournament of that name.
+    """
     wanted = name if name is not None else game.origin.tournament if game.origin else None
     if wanted is None:
         raise ImportRefusedError(f"game {shown(game.id)} says of no tournament that it was played in; add --name")
     _check_text(wanted, "the name of the tournament")
-    if find_tournament(session, wanted) is not None:
-        raise ImportRefusedError(f"there is a tournament {shown(wanted)} already; --name gives this one another name")
+    _refuse_taken(session, wanted)
     return wanted
 
 
-class _Taking:
-    """An import under way."""
+def prepare(games: Iterable[WrittenGame], name: str, spool: BinaryIO) -> Prepared:
+    """Checks games, which come in the order of their indices, and writes them to an empty file for `import_games`.
 
-    def __init__(self, session: Session, name: str, first: WrittenGame, now: datetime) -> None:
-        self._session = session
-        self._name = name
-        self._now = now
+    `spool`: as `open_spool` returns it. No database is needed, so that nobody waits for one meanwhile.
+    `ImportRefusedError` names the first game that will not do.
+    """
+    taking: _Taking | None = None
+    for game in games:
+        taking = taking or _Taking(game, spool)
+        taking.take(game)
+    if taking is None:
+        raise ImportRefusedError(NO_GAMES)
+    return taking.prepared(name)
+
+
+def import_games(session: Session, prepared: Prepared, now: datetime, heed: Callable[[], object]) -> Imported:
+    """Takes in games as a tournament; `heed`: is called now and then, and may raise to have none of them taken in."""
+    _refuse_taken(session, prepared.name)
+    values = {
+        "name": prepared.name,
+        "configuration": canonical_json(prepared.configuration),
+        "schedule_seed": 0,
+        "event_secret": _NO_SECRET,
+        "secret_fixed": False,
+        "status": "finished",
+        "rated_games": 0,
+        "imported": True,
+        "opened_at": now,
+        "finished_at": now,
+    }
+    tournament_id: int = session.execute(insert(TOURNAMENT).values(values).returning(TOURNAMENT.c.id)).scalar_one()
+    add_entrants(session, tournament_id, prepared.entrants, now)
+    left = prepared.games
+    while left:
+        heed()
+        portion = min(left, _GAMES_AT_ONCE)
+        add_games(session, tournament_id, [_from_spool(prepared.spool, tournament_id) for _ in range(portion)], now)
+        left -= portion
+    return Imported(prepared.name, prepared.games, len(prepared.entrants))
+
+
+def _refuse_taken(session: Session, name: str) -> None:
+    if find_tournament(session, name) is not None:
+        raise ImportRefusedError(f"there is a tournament {shown(name)} already; --name gives this one another name")
+
+
+def revealed_of(configuration: Mapping[str, Any], index: int) -> Revealed:
+    """Returns what the file of an imported tournament told of the secret of a game."""
+    secrets = configuration["secrets"]  # each with the index of the first game to which it applies
+    _, digest, secret = secrets[bisect_right(secrets, index, key=itemgetter(0)) - 1]
+    return Revealed(_bytes(digest), _bytes(secret))
+
+
+def revealed_of_all(configuration: Mapping[str, Any]) -> Revealed:
+    """Returns what the file of an imported tournament told of the secret that all its games have in common, if any."""
+    told = {(digest, secret) for _, digest, secret in configuration["secrets"]}
+    return Revealed(*map(_bytes, told.pop())) if len(told) == 1 else Revealed(None, None)
+
+
+def _bytes(told: str | None) -> bytes | None:
+    return None if told is None else bytes.fromhex(told)
+
+
+# --- the spool -------------------------------------------------------------------------------------------------------
+
+
+def open_spool() -> BinaryIO:
+    """Returns an empty file that is gone when it is closed."""
+    with _room():
+        return TemporaryFile()
+
+
+def _to_spool(spool: BinaryIO, result: GameResult, record: str | None) -> None:
+    """Writes a game; `record`: its text, in which the id is empty, for there is none before the game is stored."""
+    with _room():
+        pickle.dump((result, None if record is None else record.partition(_NO_ID)), spool)
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ImportRefusedError(
+            f"there is no room for its games in the folder for temporary files: {why}; make some, or have TMPDIR name "
+            "another folder"
+        ) from None
+
+
+def _from_spool(spool: BinaryIO, tournament_id: int) -> GameResult:
+    result, record = pickle.load(spool)  # noqa: S301 - this process wrote it, into a file that nobody else can open
+    read: GameResult = result
+    if record is None:
+        return read
+    before, _, after = record
+    text = f'{before}"id":"{tournament_id}.{read.index}.{read.attempt}"{after}'
+    return replace(read, record=GameRecordText(format=FORMAT, text=text))
+
+
+# --- one game after the other ----------------------------------------------------------------------------------------
+
+
+class _Taking:
+    """Games that are being checked."""
+
+    def __init__(self, first: WrittenGame, spool: BinaryIO) -> None:
+        self._spool = spool
         self._kind = _kind(first)
         self._bots: dict[str, SeatedBot] = {}
         self._numbers: dict[str, int] = {}
         self._secrets: list[tuple[int, str | None, str | None]] = []
         self._games = 0
         self._last_index = -1
-        values = {
-            "name": name,
-            "configuration": "{}",
-            "schedule_seed": 0,
-            "event_secret": _NO_SECRET,
-            "secret_fixed": False,
-            "status": "finished",
-            "rated_games": 0,
-            "imported": True,
-            "opened_at": now,
-            "finished_at": now,
-        }
-        self._id: int = session.execute(insert(TOURNAMENT).values(values).returning(TOURNAMENT.c.id)).scalar_one()
 
     def take(self, game: WrittenGame) -> None:
-        """Stores the next game."""
+        """Checks the next game and writes it to the spool."""
         origin, result = _checked(game)
         self._check_kind(game)
         if origin.index <= self._last_index:
@@ -134,19 +222,25 @@ class _Taking:
             stored = _result(game, origin, result, entrants)
         except ValueError as error:
             raise _refused(game, str(error)) from None
-        record_game(self._session, self._id, self._with_record(game, stored), self._now)
+        _to_spool(self._spool, stored, _record(game))
 
-    def close(self) -> Imported:
-        """Stores what all games have told together."""
+    def prepared(self, name: str) -> Prepared:
+        """Returns all games together."""
         configuration = {
             **_configuration(self._kind),
-            "name": self._name,
+            **({"format": "ladder"} if self._has_waves() else {}),
+            "name": name,
             "bots": [{"name": bot.name, "version": bot.version} for bot in self._bots.values()],
             "secrets": self._secrets,
         }
-        this = TOURNAMENT.c.id == self._id
-        self._session.execute(update(TOURNAMENT).where(this).values(configuration=canonical_json(configuration)))
-        return Imported(self._name, self._games, len(self._bots))
+        entrants = tuple(EntrantPlan(bot.name, bot.version) for bot in self._bots.values())
+        with _room():
+            self._spool.seek(0)
+        return Prepared(name, configuration, entrants, self._games, self._spool)
+
+    def _has_waves(self) -> bool:
+        """Tells whether these games are of a ladder: no other format has more than one secret."""
+        return len({digest for _, digest, _ in self._secrets if digest is not None}) > 1
 
     def _check_kind(self, game: WrittenGame) -> None:
         for what, value in _kind(game).items():
@@ -154,7 +248,7 @@ class _Taking:
                 raise _refused(game, f"another {what} than the games before it; put them into files of their own")
 
     def _entrant(self, game: WrittenGame, bot: SeatedBot) -> int:
-        """Returns the number of an entrant, who is stored when it plays its first game."""
+        """Returns the number of an entrant, which it gets when it plays its first game."""
         if bot.name not in self._bots:
             self._add_entrant(game, bot)
         if self._bots[bot.name] != bot:
@@ -165,16 +259,6 @@ class _Taking:
         _check_text(bot.name, f"game {shown(game.id)}: the name of a bot")
         if bot.version:
             _check_text(bot.version, f"game {shown(game.id)}: the version of a bot")
-        self._session.execute(insert_or_not(BOT).values(name=bot.name, created_at=self._now).on_conflict_do_nothing())
-        values = {
-            "tournament_id": self._id,
-            "number": len(self._bots),
-            "bot_id": self._session.execute(select(BOT.c.id).where(BOT.c.name == bot.name)).scalar_one(),
-            "version": bot.version,
-            "command": canonical_json([]),
-            "pin": "",
-        }
-        self._session.execute(insert(ENTRANT).values(values))
         self._numbers[bot.name] = len(self._bots)
         self._bots[bot.name] = bot
 
@@ -183,14 +267,15 @@ class _Taking:
         if not self._secrets or self._secrets[-1][1:] != (digest, secret):
             self._secrets.append((origin.index, digest, secret))
 
-    def _with_record(self, game: WrittenGame, stored: GameResult) -> GameResult:
-        if game.play is None:
-            return stored
-        try:
-            record = record_of(replace(game, id=f"{self._id}.{stored.index}.{stored.attempt}"))
-        except RecordError as error:
-            raise _refused(game, str(error)) from None
-        return replace(stored, record=GameRecordText(format=FORMAT, text=to_json(record)))
+
+def _record(game: WrittenGame) -> str | None:
+    """Returns the record of a game without its id, `None` if its moves were not kept."""
+    if game.play is None:
+        return None
+    try:
+        return to_json(record_of(replace(game, id="")))
+    except RecordError as error:
+        raise _refused(game, str(error)) from None
 
 
 def _checked(game: WrittenGame) -> tuple[Origin, WrittenResult]:
@@ -198,7 +283,7 @@ def _checked(game: WrittenGame) -> tuple[Origin, WrittenResult]:
         raise _refused(game, "it says neither its tournament nor its result, as records of format 1 do not")
     if game.is_whole is False:
         raise _refused(game, "it was changed after it was written, for its checksum is wrong; get the file anew")
-    if game.origin.index != game.origin.group * len(game.bots) + game.origin.rotation:
+    if not game.origin.fits(len(game.bots)):
         raise _refused(game, "its index, group and rotation do not belong together")
     try:
         setup = setup_of(game)

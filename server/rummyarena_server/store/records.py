@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import chain, count
@@ -56,7 +56,7 @@ def open_tournament(session: Session, plan: TournamentPlan, now: datetime) -> St
         "opened_at": now,
     }
     made = StoredTournament(**session.execute(insert(TOURNAMENT).values(values).returning(TOURNAMENT)).mappings().one())
-    _add_entrants(session, made.id, plan.entrants, now)
+    add_entrants(session, made.id, plan.entrants, now)
     return made
 
 
@@ -106,7 +106,8 @@ def count_for_elo(session: Session, tournament_id: int, games: int) -> None:
     session.execute(update(TOURNAMENT).where(TOURNAMENT.c.id == tournament_id).values(rated_games=games))
 
 
-def _add_entrants(session: Session, tournament_id: int, entrants: Iterable[EntrantPlan], now: datetime) -> None:
+def add_entrants(session: Session, tournament_id: int, entrants: Iterable[EntrantPlan], now: datetime) -> None:
+    """Stores the entrants of a new tournament in the order of their numbers, and those bots that are new."""
     for number, one in enumerate(entrants):
         session.execute(insert_or_not(BOT).values(name=one.name, created_at=now).on_conflict_do_nothing())
         values = {
@@ -147,10 +148,24 @@ def _name_aside(session: Session, name: str, now: datetime) -> str:
 
 
 def _changed_settings(stored: StoredTournament, plan: TournamentPlan) -> list[str]:
-    was, now = json.loads(stored.configuration), json.loads(canonical_json(plan.configuration))
+    was, now = map(_without_what_pins_tell, (json.loads(stored.configuration), plan.configuration))
     secret_was = stored.event_secret if stored.secret_fixed else None
     secret_now = plan.event_secret if plan.secret_fixed else None
     return [*_unlike("", was, now), *(["secret: it is not the same"] if secret_was != secret_now else [])]
+
+
+def _without_what_pins_tell(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a configuration without what is held otherwise: a version is all that counts where a bot has one.
+
+    Which files belong to another bot is seen by the files themselves, however they were named.
+    """
+    said: dict[str, Any] = json.loads(canonical_json(configuration))
+    for bot in said.get("bots", ()):
+        if isinstance(bot, dict):
+            bot.pop("files", None)
+            if bot.get("version"):
+                bot.pop("command", None)
+    return said
 
 
 def _changed_bots(session: Session, tournament_id: int, plan: TournamentPlan) -> Iterator[str]:
@@ -237,14 +252,17 @@ def record_game(session: Session, tournament_id: int, result: GameResult, now: d
     game_id = session.execute(statement).scalar_one_or_none()
     if game_id is None:
         return False
-    _add_seats(session, tournament_id, game_id, result)
+    _add_parts(session, tournament_id, {game_id: result})
     recorded = (*_attempts_at(tournament_id, result.index), ATTEMPT.c.attempt == result.attempt)
     session.execute(delete(ATTEMPT).where(*recorded))
-    if result.record is not None:
-        content = zlib.compress(result.record.text.encode())
-        values = {"game_id": game_id, "format": result.record.format, "codec": _CODEC, "content": content}
-        session.execute(insert(RECORD).values(values))
     return True
+
+
+def add_games(session: Session, tournament_id: int, results: Sequence[GameResult], now: datetime) -> None:
+    """Records games, at least one, of a tournament that has none of these and that nobody plays."""
+    values = [_game_values(tournament_id, one, now) for one in results]
+    ids = session.execute(insert(GAME).returning(GAME.c.id, sort_by_parameter_order=True), values).scalars()
+    _add_parts(session, tournament_id, dict(zip(ids, results, strict=True)))
 
 
 def recorded_indices(session: Session, tournament_id: int) -> tuple[range, ...]:
@@ -292,12 +310,18 @@ def _game_values(tournament_id: int, result: GameResult, now: datetime) -> dict[
     }
 
 
-def _add_seats(session: Session, tournament_id: int, game_id: int, result: GameResult) -> None:
-    numbers = [one.entrant for one in result.seats]
-    theirs = (ENTRANT.c.tournament_id == tournament_id) & ENTRANT.c.number.in_(numbers)
-    entrant_ids = {row.number: row.id for row in session.execute(select(ENTRANT.c.number, ENTRANT.c.id).where(theirs))}
-    rows = []
-    for seat, one in enumerate(result.seats):
-        values = asdict(one)
-        rows.append(values | {"game_id": game_id, "seat": seat, "entrant_id": entrant_ids[values.pop("entrant")]})
-    session.execute(insert(SEAT), rows)
+def _add_parts(session: Session, tournament_id: int, games: Mapping[int, GameResult]) -> None:
+    """Stores the seats and the records of games, by their ids."""
+    theirs = select(ENTRANT.c.number, ENTRANT.c.id).where(ENTRANT.c.tournament_id == tournament_id)
+    entrant_ids = {row.number: row.id for row in session.execute(theirs)}
+    seats, records = [], []
+    for game_id, result in games.items():
+        for seat, one in enumerate(result.seats):
+            values = asdict(one)
+            seats.append(values | {"game_id": game_id, "seat": seat, "entrant_id": entrant_ids[values.pop("entrant")]})
+        if result.record is not None:
+            content = zlib.compress(result.record.text.encode())
+            records.append({"game_id": game_id, "format": result.record.format, "codec": _CODEC, "content": content})
+    session.execute(insert(SEAT), seats)
+    if records:
+        session.execute(insert(RECORD), records)

@@ -157,12 +157,14 @@ class StoredTournament:
 class TournamentSummary:
     """What a tournament is and how far it has come.
 
-    `variant`: whose Elo its games count for. `recorded`: of so many `games` in all, `None` if there is no end to
-    them; the first `rated_games` count for Elo. `shares_deals`: whether the games of a deal group have one seed.
+    `variant`: whose Elo its games count for, if it is `rated`. `recorded`: of so many `games` in all, `None` if there
+    is no end to them; the first `rated_games` count for Elo. `shares_deals`: whether the games of a deal group have one
+    seed. `imported`: it was played elsewhere and read from a file.
     """
 
     id: int
     name: str
+    imported: bool
     format: str
     ruleset: str
     variant: str
@@ -172,6 +174,7 @@ class TournamentSummary:
     status: TournamentStatus
     recorded: int
     games: int | None
+    rated: bool
     rated_games: int
     opened_at: datetime
     finished_at: datetime | None

@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from rummyarena_server.store.models import ENTRANT, GAME, ROUND, SEAT
@@ -33,10 +33,17 @@ class PlayedGame:
 
 def add_round(
     session: Session, tournament_id: int, number: int, tables: Sequence[Sequence[int]], now: datetime
-) -> None:
-    """Stores a round, numbered from 0; `tables`: the entrants of each as they sit at rotation 0."""
+) -> bool:
+    """Stores a round, numbered from 0, if it is not; returns whether it is stored with these tables.
+
+    `tables`: the entrants of each as they sit at rotation 0.
+    """
+    stored = round_tables(session, tournament_id, number)
+    if stored:
+        return stored == tuple(map(tuple, tables))
     values = {"tournament_id": tournament_id, "number": number, "tables": canonical_json(tables), "opened_at": now}
     session.execute(insert(ROUND).values(values))
+    return True
 
 
 def round_tables(session: Session, tournament_id: int, number: int) -> tuple[tuple[int, ...], ...]:
@@ -44,6 +51,13 @@ def round_tables(session: Session, tournament_id: int, number: int) -> tuple[tup
     this = (ROUND.c.tournament_id == tournament_id) & (ROUND.c.number == number)
     said = session.execute(select(ROUND.c.tables).where(this)).scalar_one_or_none()
     return () if said is None else tuple(map(tuple, json.loads(said)))
+
+
+def last_round(session: Session, tournament_id: int) -> int | None:
+    """Returns the number of the last round that was stored, `None` if none was."""
+    last = select(func.max(ROUND.c.number)).where(ROUND.c.tournament_id == tournament_id)
+    number: int | None = session.execute(last).scalar_one()
+    return number
 
 
 def played_games(session: Session, tournament_id: int, indices: range) -> list[PlayedGame]:

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Row, Select, Subquery, case, delete, func,
 from sqlalchemy.orm import Session
 
 from rummyarena_rules.registry import RULESETS
+from rummyarena_server.store.groups import complete_groups
 from rummyarena_server.store.models import BOT, ENTRANT, GAME, RATING, SEAT, TOURNAMENT
 from rummyarena_server.store.results import BotRating, RatedGame, Standing, variant_text
 
@@ -27,10 +28,8 @@ def standings(session: Session, tournament_id: int) -> list[Standing]:
     deal groups whose games are all recorded count, so that a table before the end does not favour bots whose wins are
     quick.
     """
-    sums = {
-        row["number"]: row
-        for row in session.execute(_sums(tournament_id, lowest_wins(session, tournament_id))).mappings()
-    }
+    query = _sums(complete_games(session, tournament_id), lowest_wins(session, tournament_id))
+    sums = {row["number"]: row for row in session.execute(query).mappings()}
     entrants = session.execute(
         select(ENTRANT.c.number, BOT.c.name, ENTRANT.c.version)
         .join(BOT, BOT.c.id == ENTRANT.c.bot_id)
@@ -39,6 +38,12 @@ def standings(session: Session, tournament_id: int) -> list[Standing]:
     found = [Standing(**{**row, **sums.get(row["number"], {})}) for row in entrants.mappings()]
     found.sort(key=lambda one: (-one.score / (one.games or 1), -one.difference / (one.deals or 1), one.number))
     return found
+
+
+def complete_games(session: Session, tournament_id: int) -> ColumnElement[bool]:
+    """Returns the condition for the games of a tournament whose deal groups are complete."""
+    seats = configuration(session, tournament_id)["seats"]
+    return (GAME.c.tournament_id == tournament_id) & GAME.c.deal_group.in_(complete_groups(tournament_id, seats))
 
 
 def lowest_wins(session: Session, tournament_id: int) -> bool:
@@ -70,11 +75,7 @@ def rated_seats(session: Session, tournament_id: int) -> Iterator[Row[Any]]:
             )
             .join(GAME, GAME.c.id == SEAT.c.game_id)
             .join(ENTRANT, ENTRANT.c.id == SEAT.c.entrant_id)
-            .where(
-                GAME.c.tournament_id == tournament_id,
-                GAME.c.rated,
-                GAME.c.deal_group.in_(_complete_groups(tournament_id)),
-            )
+            .where(GAME.c.rated, complete_games(session, tournament_id))
             .order_by(GAME.c.schedule_index, SEAT.c.seat)
             .execution_options(yield_per=_ROWS_AT_ONCE)
         )
@@ -134,10 +135,10 @@ def bot_names(session: Session) -> dict[int, str]:
 # --- queries ---------------------------------------------------------------------------------------------------------
 
 
-def _sums(tournament_id: int, lowest_wins: bool) -> Select[Any]:
+def _sums(complete: ColumnElement[bool], lowest_wins: bool) -> Select[Any]:
     """Returns the query for what stands behind each entrant's standing."""
     sign = -1 if lowest_wins else 1
-    seat = _compared_seats(tournament_id)
+    seat = _compared_seats(complete)
     first = seat.c.rank == 1
     beaten = (seat.c.beaten + seat.c.tied / 2.0) / seat.c.others
     return (
@@ -160,7 +161,7 @@ def _sums(tournament_id: int, lowest_wins: bool) -> Select[Any]:
     )
 
 
-def _compared_seats(tournament_id: int) -> Subquery:
+def _compared_seats(complete: ColumnElement[bool]) -> Subquery:
     """Returns the query for each seat of the games that count, compared with the others of its table."""
     other = SEAT.alias()
     return (
@@ -176,21 +177,9 @@ def _compared_seats(tournament_id: int) -> Subquery:
         .select_from(GAME)
         .join(SEAT, SEAT.c.game_id == GAME.c.id)
         .join(other, (other.c.game_id == GAME.c.id) & (other.c.seat != SEAT.c.seat))
-        .where(GAME.c.tournament_id == tournament_id, GAME.c.deal_group.in_(_complete_groups(tournament_id)))
+        .where(complete)
         .group_by(GAME.c.id, SEAT.c.game_id, SEAT.c.seat)
         .subquery()
-    )
-
-
-def _complete_groups(tournament_id: int) -> Select[tuple[int]]:
-    """Returns the query for the deal groups of which as many games are recorded as a table has seats."""
-    games = func.count(GAME.c.id.distinct())
-    return (
-        select(GAME.c.deal_group)
-        .join(SEAT, SEAT.c.game_id == GAME.c.id)
-        .where(GAME.c.tournament_id == tournament_id)
-        .group_by(GAME.c.deal_group)
-        .having(func.count() == games * games)  # the rows are games x seats: this many if there are as many of both
     )
 
 

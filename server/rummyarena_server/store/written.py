@@ -25,6 +25,8 @@ from rummyarena_server.referee.record import (
     WrittenSeat,
     read_stored,
 )
+from rummyarena_server.store.errors import StoreError
+from rummyarena_server.store.groups import shown_groups
 from rummyarena_server.store.models import BOT, ENTRANT, GAME, RECORD, SEAT
 from rummyarena_server.store.records import record_text
 from rummyarena_server.store.results import StoredTournament
@@ -35,7 +37,8 @@ class KeptGame:
     """A recorded game of a tournament.
 
     `game`: its origin lacks the secret, which is not the store's to reveal. `entrants`: their numbers, in the order of
-    the seats. `may_be_shown`: see `StoredGame`. `contradictions`: where its record and the tables differ, in sentences.
+    the seats. `may_be_shown`: see `StoredGame`. `contradictions`: where its record and the tables differ, in sentences,
+    or why the record cannot be read.
     """
 
     index: int
@@ -51,18 +54,8 @@ def kept_games(session: Session, tournament: StoredTournament, after: int, limit
     rows = session.execute(select(GAME).where(*mine).order_by(GAME.c.schedule_index).limit(limit)).all()
     seats = _seats(session, [row.id for row in rows])
     said = json.loads(tournament.configuration)
-    complete = _complete_groups(session, tournament.id, {row.deal_group for row in rows}, said["seats"])
-    return [
-        _kept(
-            session,
-            tournament,
-            said,
-            row,
-            seats[row.id],
-            may_be_shown=tournament.imported or said["deals"] != "shared" or row.deal_group in complete,
-        )
-        for row in rows
-    ]
+    shown = shown_groups(session, tournament, {row.deal_group for row in rows})
+    return [_kept(session, tournament, said, row, seats[row.id], may_be_shown=row.deal_group in shown) for row in rows]
 
 
 def stored_bytes(session: Session, tournament_id: int) -> int:
@@ -80,15 +73,6 @@ def recorded_in(session: Session, tournament_id: int, indices: range) -> int:
         GAME.c.schedule_index < indices.stop,
     )
     return session.execute(select(func.count()).select_from(GAME).where(*mine)).scalar_one()
-
-
-def _complete_groups(session: Session, tournament_id: int, groups: set[int], seats: int) -> set[int]:
-    """Returns which of some deal groups are recorded as a whole: they have as many games as a table has seats."""
-    mine = (GAME.c.tournament_id == tournament_id, GAME.c.deal_group.in_(groups))
-    rows = session.execute(
-        select(GAME.c.deal_group).where(*mine).group_by(GAME.c.deal_group).having(func.count() == seats)
-    )
-    return set(rows.scalars())
 
 
 def _seats(session: Session, game_ids: Sequence[int]) -> Mapping[int, list[Row[Any]]]:
@@ -114,11 +98,12 @@ def _kept(
     *,
     may_be_shown: bool,
 ) -> KeptGame:
+    options = _object(row.options)
     game = WrittenGame(
         id=f"{row.tournament_id}.{row.schedule_index}.{row.attempt}",
         ruleset=row.ruleset,
         rules_version=row.rules_version,
-        options=json.loads(row.options),
+        options=options or {},
         seed=row.seed,
         digest=sha256(row.seed).digest(),
         bots=tuple(SeatedBot(one.name, one.version) for one in seats),
@@ -131,7 +116,19 @@ def _kept(
         result=_result(row, seats),
     )
     game, contradictions = _with_record(session, row, game)
+    if options is None:
+        contradictions = (*contradictions, "options: what the tables have is no object of JSON")
+    if [one.seat for one in seats] != list(range(said["seats"])):
+        contradictions = (*contradictions, f"seats: the tables have {len(seats)}, in a tournament of {said['seats']}")
     return KeptGame(row.schedule_index, game, tuple(one.number for one in seats), may_be_shown, contradictions)
+
+
+def _object(text: str) -> Mapping[str, object] | None:
+    try:
+        read = json.loads(text)
+    except ValueError:
+        return None
+    return read if isinstance(read, dict) else None
 
 
 def time_control(said: Mapping[str, Any]) -> TimeControl | None:
@@ -177,14 +174,19 @@ def _result(row: Row[Any], seats: Sequence[Row[Any]]) -> WrittenResult:
 
 
 def _with_record(session: Session, row: Row[Any], game: WrittenGame) -> tuple[WrittenGame, tuple[str, ...]]:
-    """Returns a game with the moves of its record, if it was kept, and where the record contradicts the tables."""
-    text = record_text(session, row.tournament_id, row.schedule_index)
-    if text is None:
-        return game, ()
+    """Returns a game with the moves of its record, if it was kept, and where the record contradicts the tables.
+
+    Without the moves where the record cannot be read, or is one of another table.
+    """
     try:
+        text = record_text(session, row.tournament_id, row.schedule_index)
+        if text is None:
+            return game, ()
         record = read_stored(text.text)
-    except RecordError as error:
+    except (StoreError, RecordError) as error:
         return game, (str(error),)
+    if len(record.bots) != len(game.bots):
+        return game, (f"seats: the record has {len(record.bots)}, the tables have {len(game.bots)}",)
     # The bots with the versions that they told when it was played.
     kept = replace(game, bots=record.bots, play=record.play)
     return kept, tuple(_contradictions(record, game))

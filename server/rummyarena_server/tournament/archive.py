@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from rummyarena_server.store.history import all_tournaments, entrants, recorded_counts
+from rummyarena_server.store.records import find_tournament
 from rummyarena_server.store.results import EntrantPlan, StoredTournament, TournamentSummary, variant_text
 from rummyarena_server.tournament.formats import games_of, schedule_of
 
@@ -20,7 +21,10 @@ def tournaments(session: Session) -> list[TournamentSummary]:
 
 def tournament(session: Session, name: str) -> TournamentSummary | None:
     """Returns the tournament of this name."""
-    return next((one for one in tournaments(session) if one.name == name), None)
+    stored = find_tournament(session, name)
+    if stored is None:
+        return None
+    return _summary(stored, entrants(session, stored.id), recorded_counts(session, stored.id).get(stored.id, 0))
 
 
 def _summary(stored: StoredTournament, bots: tuple[EntrantPlan, ...], recorded: int) -> TournamentSummary:
@@ -29,6 +33,7 @@ def _summary(stored: StoredTournament, bots: tuple[EntrantPlan, ...], recorded: 
     return TournamentSummary(
         id=stored.id,
         name=stored.name,
+        imported=stored.imported,
         format=said.get("format", "round-robin"),
         ruleset=said["ruleset"],
         variant=variant_text(said["ruleset"], said["rules_version"], said["seats"], said["options"]),
@@ -37,6 +42,7 @@ def _summary(stored: StoredTournament, bots: tuple[EntrantPlan, ...], recorded: 
         bots=bots,
         status=stored.status,
         recorded=recorded,
+        rated=said.get("rated", True),
         rated_games=stored.rated_games,
         games=recorded if is_over else games_of(schedule_of(said, stored.schedule_seed, len(bots))),
         opened_at=stored.opened_at,

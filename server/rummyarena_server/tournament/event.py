@@ -24,6 +24,7 @@ from rummyarena_server.store.results import (
     TournamentPlan,
     variant_text,
 )
+from rummyarena_server.store.written import time_control
 from rummyarena_server.tournament.formats import games_of, schedule_of, secret_of
 from rummyarena_server.tournament.rounds import Rounds
 from rummyarena_server.tournament.schedule import Schedule, ScheduledGame
@@ -162,12 +163,6 @@ def event_of(settings: TournamentSettings, stored: StoredTournament) -> Event:
     options = ruleset.configure(settings.options, settings.seats)
     if isinstance(options, list):
         raise ValueError(f"the options were not checked: {options[0].message}")
-    schedule = schedule_of(settings.configuration(), settings.seed, len(settings.bots))
-    return Event(settings, stored, schedule, ruleset, options, _time_control(settings))
-
-
-def _time_control(settings: TournamentSettings) -> TimeControl | None:
-    if settings.clock == "off":
-        return None
-    seconds = (settings.decision_seconds, settings.bank_seconds, settings.increment_seconds)
-    return TimeControl(*(round(one * 1_000_000) for one in seconds))
+    configuration = settings.configuration()
+    schedule = schedule_of(configuration, settings.seed, len(settings.bots))
+    return Event(settings, stored, schedule, ruleset, options, time_control(configuration))

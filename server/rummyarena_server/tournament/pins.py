@@ -59,7 +59,7 @@ def _files(bot: BotSettings, directory: Path) -> dict[str, Path]:
     """Returns the files that a bot is made of by the names under which they are pinned."""
     found: dict[str, Path] = {}
     for word in _paths(bot.command):
-        if _is_file(directory / word):
+        if is_file(directory / word):
             found[_name(directory / word, word, directory)] = directory / word
     for pattern in bot.files:
         matches = {_name(path, pattern, directory): path for path in _matches(pattern, directory)}
@@ -88,11 +88,12 @@ def _matches(pattern: str, directory: Path) -> Iterator[Path]:
     if rest and rest[-1] == "**":  # what it means at the end depends on Python's version
         rest = (*rest, "*")
     candidates = start.glob(str(PurePath(*rest))) if rest else [start]
-    files = (path for path in candidates if path.parent.name != "__pycache__" and _is_file(path))
+    files = (path for path in candidates if path.parent.name != "__pycache__" and is_file(path))
     return islice(files, MOST_FILES + 1)
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Tells whether there is a file that may be seen, also of words that were never meant as a path."""
     try:
         return path.is_file()
     except OSError:  # a word that is too long for a path, or a folder that may not be entered, by the bot neither

@@ -10,7 +10,7 @@ seats that were tried; the best way found counts, of several the first.
 
 **Exchanges.** For each table that has rematches, and each of its seats, the bot there changes places with one of
 another table wherever that leaves the two tables fewer of them: the nearest tables first, of two the earlier, and there
-the first seats first. That is repeated until no exchange is left.
+the first seats first. That is repeated until no exchange is left, or `MOST_PASSES` times.
 
 With up to 12 bots at tables of two the search comes to its end, so nobody meets again where that can be avoided. With
 many it is hard at the last tables only, and it is these of which most ways are tried.
@@ -19,11 +19,13 @@ many it is hard at the last tables only, and it is these of which most ways are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import Final, TypeAlias
 
 from rummyarena_server.tournament.tables import Table
 
 MOST_STEPS: Final = 50_000
+MOST_PASSES: Final = 10
 
 Meetings: TypeAlias = Sequence[Mapping[int, int]]
 """`meetings[a].get(b, 0)`: how often a and b have been at one table."""
@@ -37,8 +39,9 @@ def fewest_rematches(order: Sequence[int], seats: int, met: Meetings) -> list[Ta
             break
     chosen = [order[position] for position in search.best]
     tables = [chosen[first : first + seats] for first in range(0, len(chosen), seats)]
-    while _exchange(tables, met):
-        pass
+    for _ in range(MOST_PASSES):
+        if not _exchange(tables, met):
+            break
     return [tuple(table) for table in tables]
 
 
@@ -49,7 +52,7 @@ def _exchange(tables: Sequence[list[int]], met: Meetings) -> bool:
     """Goes through all exchanges once; returns whether it made any."""
     made = 0
     for number, table in enumerate(tables):
-        if _rematches(table, met):
+        if any(_rematches_of(one, table, met) for one in table):
             nearest = sorted(range(len(tables)), key=lambda other: abs(other - number))
             others = [tables[other] for other in nearest[1:]]
             made += sum(_exchange_one(table, seat, other, met) for seat in range(len(table)) for other in others)
@@ -59,18 +62,22 @@ def _exchange(tables: Sequence[list[int]], met: Meetings) -> bool:
 def _exchange_one(table: list[int], seat: int, other: list[int], met: Meetings) -> int:
     """Has a bot change places with those of another table where that lessens the rematches; returns how often."""
     made = 0
-    for other_seat in range(len(other)):
-        before = _rematches(table, met) + _rematches(other, met)
-        table[seat], other[other_seat] = other[other_seat], table[seat]
-        if _rematches(table, met) + _rematches(other, met) < before:
-            made += 1
-        else:
-            table[seat], other[other_seat] = other[other_seat], table[seat]
+    one, at_home = table[seat], _rematches_of(table[seat], table, met)
+    for other_seat, another in enumerate(other):
+        before = at_home + _rematches_of(another, other, met)
+        if before and _rematches_exchanged(one, table, another, other, met) < before:
+            table[seat], other[other_seat] = another, one
+            one, at_home, made = another, _rematches_of(another, table, met), made + 1
     return made
 
 
-def _rematches(table: Sequence[int], met: Meetings) -> int:
-    return sum(met[one].get(other, 0) for at, one in enumerate(table) for other in table[:at])
+def _rematches_exchanged(one: int, table: Sequence[int], another: int, other: Sequence[int], met: Meetings) -> int:
+    """Returns how many rematches two bots would have if they changed places; that of the two is none of them."""
+    return _rematches_of(one, other, met) + _rematches_of(another, table, met) - 2 * met[one].get(another, 0)
+
+
+def _rematches_of(bot: int, table: Sequence[int], met: Meetings) -> int:
+    return sum(map(met[bot].get, table, repeat(0)))  # nobody has met itself
 
 
 # --- the search ------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ from rummyarena_server.tournament.ladder import rebuild_ratings
 from rummyarena_server.tournament.patience import PatientStore
 from rummyarena_server.tournament.rounds import Pairing, Round, Rounds, resumed
 from rummyarena_server.tournament.schedule import Schedule, ScheduledGame
-from rummyarena_server.tournament.waves import Ladder
+from rummyarena_server.tournament.waves import CommittedWave, Ladder, committed
 
 _LOGGER: Final = logging.getLogger(__name__)
 _MOST_TRIES: Final = 3  # of a game that fails by a fault of ours
@@ -71,6 +71,10 @@ def _never(_result: GameResult) -> bool:
     return False
 
 
+def _ignore(_wave: CommittedWave) -> None:
+    pass
+
+
 def claim(store: Store, tournament: StoredTournament) -> FileLock:
     """Takes the right to do something with a tournament; `SecondRunnerError` if another process plays it."""
     lock = store.claim(tournament.id)
@@ -89,6 +93,7 @@ class Runner:
     `on_progress` hears of each recorded game, `on_trouble` when the store cannot be written and when it can be again,
     and once if this machine is too late for the clock of the games.
     `is_enough` is asked after each recorded game; once it says so, no more are begun, as after `drain`.
+    `on_wave` hears of each wave of a ladder that is to be played, before its first deal.
     """
 
     def __init__(
@@ -100,6 +105,7 @@ class Runner:
         on_progress: Callable[[Progress], None],
         on_trouble: Report,
         is_enough: Callable[[GameResult], bool] = _never,
+        on_wave: Callable[[CommittedWave], None] = _ignore,
     ) -> None:
         self._event = event
         self._bots = bots
@@ -109,6 +115,7 @@ class Runner:
         self._on_progress = on_progress
         self._on_trouble = on_trouble
         self._is_enough = is_enough
+        self._on_wave = on_wave
         self._places = trio.Semaphore(event.settings.concurrency)
         self._starting = trio.CancelScope()
         self._is_draining = False
@@ -152,6 +159,8 @@ class Runner:
         pairing, opened = await self._store.read(resumed, self._event.stored.id, rounds)
         opened = opened or await self._open_round(pairing)
         while opened is not None:
+            if isinstance(rounds, Ladder):
+                self._on_wave(committed(self._event.stored.event_secret, opened.number))
             await self._play_games(opened)
             if self._recorded < len(opened):
                 if isinstance(rounds, Ladder):
@@ -165,9 +174,16 @@ class Runner:
 
     async def _open_round(self, pairing: Pairing) -> Round | None:
         """Stores the next round before it is played, if there is one."""
-        opened = pairing.next_round()
-        if opened is not None:
-            await self._patient.write(add_round, self._event.stored.id, opened.number, opened.tables, _now())
+        # Elsewhere, for with many bots at large tables it takes seconds in which signals are to be heeded.
+        opened = await trio.to_thread.run_sync(pairing.next_round, abandon_on_cancel=True)
+        if opened is None:
+            return None
+        if not await self._patient.write(add_round, self._event.stored.id, opened.number, opened.tables, _now()):
+            raise SecondRunnerError(
+                f"round {opened.number} of the tournament {self._event.settings.name!r} was opened by another process "
+                "meanwhile, and with other tables, so that one of the two runs another version of this program; let "
+                "only the older one play it"
+            )
         return opened
 
     async def _note_results(self, pairing: Pairing, played: Round) -> None:

@@ -7,9 +7,10 @@ reshuffle anew; a card that is not where the seed put it makes a move illegal or
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final
 
 from rummyarena_rules.events import DealEnded, DealStarted, Event, Seat, ShoeCut, StockReshuffled
 from rummyarena_rules.moves import Move
@@ -25,16 +26,14 @@ from rummyarena_server.referee.record import (
     RecordedMove,
     RecordError,
     Replay,
+    UnknownRulesError,
     WrittenGame,
     WrittenResult,
     record_of,
+    setup_of,
 )
 from rummyarena_server.tournament.seeds import game_seed
 
-Check: TypeAlias = Literal["checksum", "digest", "seed", "moves", "verdicts", "result", "times", "record", "schedule"]
-"""What is checked of a game: the two last only of one that stands in a database, against the rest of it."""
-
-CHECKS: Final[tuple[Check, ...]] = get_args(Check)
 _WHOLE: Final = "the file is as it was written"
 _NOT_WHOLE: Final = "the file was changed after it was written"
 _MOST_NAMED: Final = 3  # contradictions of one kind in one game; the rest follows from the first, mostly
@@ -55,29 +54,33 @@ def check_game(game: WrittenGame) -> Iterator[Finding]:
     yield _check_digest(game)
     yield _check_seed(game)
     try:
-        record = record_of(game)
-    except RecordError as error:
-        yield from _unreplayed(game, str(error))
-        return
-    try:
-        course = _follow(record)
+        yield from _check_unkept(game) if game.play is None else _check_play(game)
+    except UnknownRulesError as error:
+        yield from _unchecked(str(error), "moves", "verdicts", "result")
     except RecordError as error:
         yield Finding("moves", False, str(error))
         yield from _unchecked("the moves do not fit the rules", "verdicts", "result")
-    else:
-        yield Finding("moves", True, course.told())
-        yield _finding("verdicts", _wrong_verdicts(record, course), "each is what the moves, faults and times have it")
-        yield _check_result(game, record, course)
     yield _check_times(game)
 
 
-def _unreplayed(game: WrittenGame, why: str) -> Iterator[Finding]:
+def _check_play(game: WrittenGame) -> Iterator[Finding]:
+    """Yields what the moves show; `RecordError`, before the first finding, if they cannot be a game of the rules."""
+    record = record_of(game)
+    course = _follow(record)
+    yield Finding("moves", True, course.told())
+    yield _finding("verdicts", _wrong_verdicts(record, course), "each is what the moves, faults and times have it")
+    yield _check_result(game, record, course)
+
+
+def _check_unkept(game: WrittenGame) -> Iterator[Finding]:
+    """Yields what shows without moves; `RecordError`, before the first finding, if the rules have no such game."""
+    with suppress(UnknownRulesError):  # the rest can be told without the rules
+        setup_of(game)
     if game.result is not None and game.result.status == "unplayed":
         yield from _unchecked("it was decided before it began", "moves", "verdicts")
         yield _finding("result", _wrong_unplayed(game.result), "as the forfeits have it")
     else:
-        yield from _unchecked(why, "moves", "verdicts", "result")
-    yield _check_times(game)
+        yield from _unchecked("its moves were not kept", "moves", "verdicts", "result")
 
 
 def _unchecked(why: str, *checks: str) -> Iterator[Finding]:
@@ -112,7 +115,7 @@ def _check_seed(game: WrittenGame) -> Finding:
     origin = game.origin
     if origin is None:
         return Finding("seed", None, "the record names no tournament from whose secret it could follow")
-    if origin.index != origin.group * len(game.bots) + origin.rotation:
+    if not origin.fits(len(game.bots)):
         return Finding("seed", False, f"{_place(origin)} is not what game {origin.index} plays")
     if origin.secret is None:
         return Finding("seed", None, "the tournament's secret is not revealed")

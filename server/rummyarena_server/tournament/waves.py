@@ -35,14 +35,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import permutations
 from math import log, pi, sqrt
 from typing import Final
 
-from rummyarena_server.store.rounds import PlayedGame
+from sqlalchemy.orm import Session
+
+from rummyarena_server.store.results import StoredTournament
+from rummyarena_server.store.rounds import PlayedGame, last_round
 from rummyarena_server.tournament.rating import START, expected_score
 from rummyarena_server.tournament.rounds import Round
 from rummyarena_server.tournament.schedule import SEATS, schedule_stream, shuffled
+from rummyarena_server.tournament.seeds import wave_secret
 
 MOST_TABLES: Final = 64
 _TABLES_OF_A_BOT: Final = 4
@@ -72,6 +77,25 @@ class Ladder:
     def pairing(self) -> LadderPairing:
         """Returns what makes the waves, before the first of them."""
         return LadderPairing(self)
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedWave:
+    """A wave whose deals are fixed: its number, from 0, and SHA-256 of its secret, which may be told at any time."""
+
+    number: int
+    secret_digest: bytes
+
+
+def committed(event_secret: bytes, number: int) -> CommittedWave:
+    """Returns the wave of this number."""
+    return CommittedWave(number, sha256(wave_secret(event_secret, number)).digest())
+
+
+def last_wave(session: Session, tournament: StoredTournament) -> CommittedWave | None:
+    """Returns the last wave of a ladder that was stored, `None` if none was."""
+    number = last_round(session, tournament.id)
+    return None if number is None else committed(tournament.event_secret, number)
 
 
 class LadderPairing:

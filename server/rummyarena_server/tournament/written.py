@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from rummyarena_server.store.imports import Revealed, revealed_of
+from rummyarena_server.store.imports import Revealed, revealed_of, revealed_of_all
 from rummyarena_server.store.results import StoredTournament
 from rummyarena_server.store.written import KeptGame, kept_games, recorded_in
 from rummyarena_server.tournament.formats import schedule_of, secret_of
@@ -31,8 +31,8 @@ def tournament_secret(tournament: StoredTournament) -> TournamentSecret:
     """Returns what may be told of a tournament's secret."""
     said = json.loads(tournament.configuration)
     if tournament.imported:
-        first = revealed_of(said, 0)
-        return TournamentSecret(first.digest, first.secret)
+        told = revealed_of_all(said)
+        return TournamentSecret(told.digest, told.secret)
     if said.get("format") == "ladder":
         return TournamentSecret(None, None)
     secret = tournament.event_secret
