@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import combinations
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from rummyarena_server.app import reading
 from rummyarena_server.cli.main import cli
 from rummyarena_server.cli.output import UsageError, standings_table
 from rummyarena_server.cli.statistics import MOST_COMPARED, statistics, tables
+from rummyarena_server.store.errors import StoreError
 from rummyarena_server.store.results import GameResult
 from tests.cli.stored import group, store
 
@@ -259,3 +262,13 @@ def test_every_column_is_explained(tmp_path: Path) -> None:
     columns = {str(column.header) for table in shown_tables for column in table.columns}
     assert {"strength", "stronger", "saved", "gone", "Elo", "3"} <= columns
     assert columns - {""} <= explained()
+
+
+def test_games_that_lack_a_seat_are_said_to(tmp_path: Path) -> None:
+    database = store(tmp_path / "arena.db", ("Ann", "Bob"), group(0, (0, 1), WIN, LOSS))
+    with closing(sqlite3.connect(database)) as tampered:
+        tampered.execute("DELETE FROM seat WHERE rowid = 1")
+        tampered.commit()
+
+    with pytest.raises(StoreError, match="other seats than they were played with; `rummyarena verify NAME` says which"):
+        statistics("Friday", db=database)

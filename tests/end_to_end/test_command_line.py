@@ -612,7 +612,7 @@ def test_ctrl_c_is_answered_where_no_games_are_played(tmp_path: Path) -> None:
         command.send_signal(signal.SIGINT)
         ended = end_of(command)
 
-    assert (ended.status, ended.out, ended.err) == (130, "", f"{INTERRUPTED}\n")
+    assert (ended.status, ended.out, ended.err) == (130, "", "Interrupted.\n")
 
 
 # Ctrl-C comes while a module is looked for.

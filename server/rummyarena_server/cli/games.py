@@ -166,6 +166,8 @@ def _tell(stored: StoredGame, show: int | None, *, as_json: bool) -> int:
         raise StoreError(f"game {stored.id}: its record cannot be read: {error}") from None
     if stored.summary is not None:
         seats = stored.summary.seats
+        if len(seats) != record.setup.seats:
+            raise StoreError(f"game {stored.id} has {len(seats)} seats, its record {record.setup.seats}: verify it")
         narrator.end([one.rank for one in seats], [one.total for one in seats], record.forfeits)
     return 0
 

@@ -139,7 +139,7 @@ def _told(error: BaseException) -> int:
     """Tells people of an error that is expected, and returns the exit status; raises any other."""
     leaves = list(_leaves(error))
     if any(isinstance(one, KeyboardInterrupt) for one in leaves):
-        complain(tournaments.INTERRUPTION)
+        complain("Interrupted.")  # whatever plays a tournament hears the signal itself, and says what is kept
         return _INTERRUPTED
     if not all(isinstance(one, _EXPECTED) for one in leaves):
         raise error

@@ -84,7 +84,9 @@ def _place(group: int, rotation: int, table: Sequence[int]) -> str:
 def check_rounds(session: Session, tournament: StoredTournament) -> Finding:
     """Returns whether each stored round is the one that follows from the results before it."""
     said = json.loads(tournament.configuration)
-    rounds = None if tournament.imported else schedule_of(said, tournament.schedule_seed, len(said["bots"]))
+    if tournament.imported:
+        return Finding("rounds", None, "the tournament was imported without its schedule")
+    rounds = schedule_of(said, tournament.schedule_seed, len(said["bots"]))
     if not isinstance(rounds, Rounds):
         return Finding("rounds", None, "no table depends on results")
     try:

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 from sqlalchemy.orm import Session
 
+from rummyarena_server.store.errors import StoreError
 from rummyarena_server.store.standings import lowest_wins, rated_seats
 from rummyarena_server.tournament.balance import Balance, Counts
 from rummyarena_server.tournament.bars import Estimate
@@ -165,8 +166,11 @@ def _group_scores(games: Games) -> tuple[IntArray, FloatArray, FloatArray]:
 
 
 def _games(session: Session, tournament_id: int, entrants: int, seats: int) -> Games:
-    """Returns the rated games of complete deal groups."""
-    rows = np.fromiter(map(_VALUES, rated_seats(session, tournament_id)), _SEAT).reshape(-1, seats)
+    """Returns the rated games of complete deal groups; `StoreError` where seats of some are not there."""
+    rows = np.fromiter(map(_VALUES, rated_seats(session, tournament_id)), _SEAT)
+    if len(rows) % seats:
+        raise StoreError("its games have other seats than they were played with; `rummyarena verify NAME` says which")
+    rows = rows.reshape(-1, seats)
     return Games(
         entrants,
         groups=rows["deal_group"][:, 0],
