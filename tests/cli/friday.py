@@ -16,6 +16,7 @@ import trio.testing
 
 from rummyarena_rules.thai import THAI
 from rummyarena_server.cli.exports import export
+from rummyarena_server.referee.record_files import Form
 from rummyarena_server.store.store import open_store
 from tests.records.example import Leaving
 from tests.referee.helpers import randomly
@@ -65,7 +66,7 @@ def as_json(
     return status, json.loads(capsys.readouterr().out)
 
 
-def a_file(friday: str, tmp_path: Path, form: str = "text") -> Path:
+def a_file(friday: str, tmp_path: Path, form: Form = "text") -> Path:
     path = tmp_path / f"friday.{form}"
-    assert export("Friday", "records", as_format=form, out=path, db=friday) == 0  # type: ignore[arg-type] # a form
+    assert export("Friday", "records", as_format=form, out=path, db=friday) == 0
     return path

@@ -24,7 +24,7 @@ from rummyarena_server.cli.output import UsageError
 from rummyarena_server.cli.tournaments import listed, show, standings
 from rummyarena_server.cli.verify import verify
 from rummyarena_server.referee.record import SeatedBot, WrittenGame
-from rummyarena_server.referee.record_files import read_games, written
+from rummyarena_server.referee.record_files import Form, read_games, written
 from rummyarena_server.store.history import all_tournaments
 from rummyarena_server.store.imports import ImportRefusedError, Revealed, import_games, open_spool, prepare, revealed_of
 from rummyarena_server.store.store import open_store
@@ -39,7 +39,7 @@ from tests.tournament.events import SECRET, open_event, settings
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_games_that_were_taken_in_are_as_they_were(
-    friday: str, tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+    friday: str, tmp_path: Path, form: Form, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, other = a_file(friday, tmp_path, form), str(tmp_path / "other.db")
     capsys.readouterr()
@@ -49,7 +49,7 @@ def test_games_that_were_taken_in_are_as_they_were(
     assert "Friday: 4 games of 2 bots are in" in capsys.readouterr().out
     assert verify("Friday", db=other) == 0
     capsys.readouterr()
-    assert export("Friday", "records", as_format=form, db=other) == 0  # type: ignore[arg-type] # a form
+    assert export("Friday", "records", as_format=form, db=other) == 0
     assert capsys.readouterr().out == path.read_text()
     (shown, original) = (as_json(capsys, show, "Friday", db=one)[1] for one in (other, friday))
     assert shown["standings"] == original["standings"]

@@ -18,7 +18,7 @@ from rummyarena_server.cli.games import replay
 from rummyarena_server.cli.output import UsageError
 from rummyarena_server.cli.tournaments import show
 from rummyarena_server.cli.verify import verify
-from rummyarena_server.referee.record_files import read_games, written
+from rummyarena_server.referee.record_files import Form, read_games, written
 from rummyarena_server.store.store import open_store
 from rummyarena_server.tournament.ladder import rebuild_ratings
 from tests.cli.friday import DIGEST, RECORDS, a_file, as_json, change, change_record, played
@@ -436,7 +436,7 @@ def test_a_record_of_format_1_that_can_be_no_game_is_wrong(
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_file_needs_no_database(friday: str, tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_needs_no_database(friday: str, tmp_path: Path, form: Form, capsys: pytest.CaptureFixture[str]) -> None:
     path = a_file(friday, tmp_path, form)
     assert f"{path}: 4 games" in capsys.readouterr().out
 

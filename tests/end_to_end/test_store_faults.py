@@ -6,15 +6,18 @@ import resource
 import signal
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
 from tests.end_to_end.arena import DATABASE, Ended, arena, bots_left, end_of, games, started
 from tests.end_to_end.test_interruption import assert_goes_on_to
 from tests.end_to_end.waiting import in_the_middle, write_waiting
+
+Trouble: TypeAlias = Callable[[Path, "subprocess.Popen[str]"], AbstractContextManager[None]]
 
 WAITS = "Friday waits, and nothing is lost: database rummyarena.db: "
 ONLY_READ = "it can only be read; make the file, those beside it that end in -wal and -shm, and its folder writable"
@@ -80,32 +83,22 @@ def assert_ends_as(friday: tuple[Path, Ended], folder: Path, ended: Ended) -> No
 # --- while games are played ------------------------------------------------------------------------------------------
 
 
-def test_while_another_program_locks_the_database_the_tournament_waits_and_then_goes_on(
-    friday: tuple[Path, Ended], tmp_path: Path
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        (lambda folder, _server: locked(folder), "another program keeps it locked; close that program"),
+        (lambda _folder, server: without_room(server), "the disk could not be read or written; see whether a quota"),
+    ],
+)
+def test_while_the_database_cannot_be_written_the_tournament_waits_and_then_goes_on(
+    trouble: Trouble, reason: str, friday: tuple[Path, Ended], tmp_path: Path
 ) -> None:
     write_waiting(tmp_path, concurrency=1)
     with in_the_middle(tmp_path) as server:
         recorded = games(tmp_path)
-        with locked(tmp_path):
+        with trouble(tmp_path, server):
             (tmp_path / "go").touch()
-            assert line_of(server).startswith(f"{WAITS}another program keeps it locked; close that program")
-            assert games(tmp_path) == recorded
-        assert line_of(server) == GOES_ON
-        ended = end_of(server)
-
-    assert ended.err == ""
-    assert_ends_as(friday, tmp_path, ended)
-
-
-def test_while_there_is_no_room_for_the_database_the_tournament_waits_and_then_goes_on(
-    friday: tuple[Path, Ended], tmp_path: Path
-) -> None:
-    write_waiting(tmp_path, concurrency=1)
-    with in_the_middle(tmp_path) as server:
-        recorded = games(tmp_path)
-        with without_room(server):
-            (tmp_path / "go").touch()
-            assert line_of(server).startswith(f"{WAITS}the disk could not be read or written; see whether a quota")
+            assert line_of(server).startswith(f"{WAITS}{reason}")
             assert games(tmp_path) == recorded
         assert line_of(server) == GOES_ON
         ended = end_of(server)

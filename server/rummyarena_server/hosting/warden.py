@@ -45,7 +45,7 @@ def groups_with(mark: bytes) -> set[int]:
     groups = set()
     with contextlib.suppress(FileNotFoundError):
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - pathlib takes as long to load as the rest
-            with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as environment:  # noqa: PTH123
+            with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as environment:  # noqa: PTH123 - as above
                 if mark in environment.read():
                     groups.add(os.getpgid(int(name)))
     return groups
